@@ -1,0 +1,1 @@
+"""What turns the book's pages into a site that needs nobody else's server."""

@@ -1,0 +1,122 @@
+"""Run a notebook again when anything it rests on has changed, and say which cell failed."""
+
+import hashlib
+import shutil
+from pathlib import Path
+from typing import Any
+
+from jupyter_cache.executors.utils import ExecutionResult, single_nb_execution
+from myst_nb.core.execute import cache as myst_cache
+from nbformat import NotebookNode
+from sphinx.application import Sphinx
+from sphinx.config import Config
+from sphinx.environment import BuildEnvironment
+from sphinx.errors import SphinxError
+
+
+class CellFailed(SphinxError):
+    """A cell raised, ran out of time or lost its kernel."""
+
+    category = "A notebook failed"
+
+
+def digest(root: Path) -> str:
+    """Name the state of everything that a notebook may import.
+
+    Parameters
+    ----------
+    root : Path
+        The book's root, which holds `src` and `requirements.txt`.
+
+    Returns
+    -------
+    str
+        Sixteen hex digits; they change with any module, script, style or table.
+    """
+    files = [
+        path
+        for path in (root / "src").rglob("*")
+        if path.is_file() and not {"__pycache__"} & set(path.parts) and ".egg-info" not in str(path)
+    ]
+    state = hashlib.sha256()
+    for path in sorted([*files, root / "requirements.txt"]):
+        if path.exists():
+            state.update(f"{path.relative_to(root)}\0".encode())
+            state.update(hashlib.sha256(path.read_bytes()).digest())
+    return state.hexdigest()[:16]
+
+
+def choose_cache(app: Sphinx, config: Config) -> None:
+    """Keep one cache of executed notebooks for this state of the package, and only this one.
+
+    Sphinx and jupyter-cache look at a notebook's own text alone. The path is a
+    configuration value, so a new one also makes Sphinx read every page again.
+    """
+    caches = Path(app.outdir).parent / ".jupyter_cache"
+    current = caches / digest(Path(app.srcdir))
+    for old in caches.glob("*"):
+        if old != current:
+            shutil.rmtree(old) if old.is_dir() else old.unlink()
+    config.nb_execution_cache_path = str(current)
+
+
+def drop_stale_pages(
+    app: Sphinx, env: BuildEnvironment, added: set[str], changed: set[str], removed: set[str]
+) -> list[str]:
+    """Remove each page that is about to be made, so that a failure can't leave the old one."""
+    if app.builder.format == "html":
+        for name in added | changed | removed:
+            Path(app.builder.get_outfilename(name)).unlink(missing_ok=True)
+    return []
+
+
+def describe(notebook: NotebookNode) -> str:
+    """Tell the index and the id of the cell that ran last.
+
+    The kernel numbers a cell when it starts, so the last numbered one is the one
+    that failed, whether it raised, ran out of time or took the kernel with it.
+    """
+    started = [
+        (index, cell)
+        for index, cell in enumerate(notebook.cells)
+        if cell.cell_type == "code" and cell.get("execution_count")
+    ]
+    if not started:
+        return "before its first cell"
+    index, cell = started[-1]
+    return f"cell {index}, id {cell.get('id', 'none')}"
+
+
+def execute(notebook: NotebookNode, **options: Any) -> ExecutionResult:
+    """Run a notebook as jupyter-cache does; a failure names the cell."""
+    try:
+        result = single_nb_execution(notebook, **options)
+        error = result.err
+    except Exception as raised:  # a kernel that died is no CellExecutionError
+        error = raised
+    if error is not None:
+        raise CellFailed(f"{describe(notebook)}\n{error}") from error
+    return result
+
+
+class Client(myst_cache.NotebookClientCache):
+    """The caching client, whose failures also name the notebook."""
+
+    def start_client(self) -> None:
+        """Take the notebook from the cache or run it."""
+        try:
+            super().start_client()
+        except CellFailed as failure:
+            raise CellFailed(f"{self.path}: {failure}") from None
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Register with Sphinx."""
+    import myst_nb.core.execute as chooser
+
+    # MyST-NB offers no hook here: both names are looked up when a page is read.
+    myst_cache.single_nb_execution = execute
+    chooser.NotebookClientCache = Client
+    app.connect("config-inited", choose_cache)
+    app.connect("env-get-outdated", drop_stale_pages)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

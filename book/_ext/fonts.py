@@ -1,0 +1,41 @@
+"""Cut a font down to the characters that the site shows."""
+
+from collections.abc import Iterable
+from io import BytesIO
+from pathlib import Path
+
+from fontTools.subset import Options, Subsetter
+from fontTools.ttLib import TTFont
+
+
+def subset(source: Path, codes: Iterable[int], *, maths: bool = False) -> bytes:
+    """Make a WOFF2 file of some characters of a font.
+
+    Parameters
+    ----------
+    source : Path
+        A TTF, OTF or WOFF2 file.
+    codes : iterable of int
+        The Unicode code points to keep.
+    maths : bool
+        Keep the MATH table and the larger forms of roots and brackets.
+
+    Returns
+    -------
+    bytes
+        The WOFF2 file.
+    """
+    options = Options()
+    options.flavor = "woff2"
+    options.hinting = False
+    options.desubroutinize = False
+    options.layout_features = ["ssty", "flac", "dtls"] if maths else []
+    options.drop_tables += [] if maths else ["MATH"]
+    font = TTFont(source, lazy=True)
+    cutter = Subsetter(options)
+    cutter.populate(unicodes=set(codes))
+    cutter.subset(font)
+    font.flavor = "woff2"
+    result = BytesIO()
+    font.save(result)
+    return result.getvalue()

@@ -1,0 +1,48 @@
+"""Write the visual tokens and the Chinese font that the pages share."""
+
+from importlib.resources import files
+from pathlib import Path
+
+from sphinx.application import Sphinx
+
+from .fonts import subset
+
+# CJK punctuation, ideographs, compatibility and full-width forms.
+CJK = ((0x3000, 0x303F), (0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF), (0xFF00, 0xFFEF))
+
+
+def write_tokens(app: Sphinx) -> None:
+    """Write the package's visual tokens as a style sheet."""
+    if app.builder.format != "html":
+        return
+    from wheretolook.tokens import css
+
+    target = Path(app.outdir) / "_static/tokens.css"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(css(), encoding="utf-8")
+
+
+def chinese(pages: Path) -> set[int]:
+    """Collect the Chinese characters of the written pages, explorers' data included."""
+    text = "".join(page.read_text(encoding="utf-8") for page in pages.rglob("*.html"))
+    text += text.encode().decode("unicode_escape", "ignore") if "\\u" in text else ""
+    return {ord(c) for c in set(text) if any(low <= ord(c) <= high for low, high in CJK)}
+
+
+def write_font(app: Sphinx, error: Exception | None) -> None:
+    """Write one file with exactly the Chinese characters of the site.
+
+    A reader's computer may have no Chinese font, and a whole one weighs 8 MB.
+    """
+    if error or app.builder.format != "html":
+        return
+    source = files("pylopdf_fonts_zh_cn") / "NotoSansSC-Regular.otf"
+    font = subset(Path(str(source)), chinese(Path(app.outdir)))
+    (Path(app.outdir) / "_static/wtl-cjk.woff2").write_bytes(font)
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Register with Sphinx."""
+    app.connect("builder-inited", write_tokens)
+    app.connect("build-finished", write_font)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,110 @@
+"""Set mathematics as MathML when the book is built: no script, real text, no network."""
+
+import re
+from importlib.resources import files
+from pathlib import Path
+from xml.etree import ElementTree
+
+from docutils import nodes
+from latex2mathml.converter import convert
+from sphinx.application import Sphinx
+from sphinx.util import logging
+from sphinx.util.math import get_node_equation_number
+from sphinx.writers.html5 import HTML5Translator
+
+from .fonts import subset
+
+LOGGER = logging.getLogger(__name__)
+# How many children MathML demands: fewer mean that a brace was missing.
+ARITY = {"mfrac": 2, "mroot": 2, "msub": 2, "msup": 2, "munder": 2, "mover": 2} | {
+    "msubsup": 3,
+    "munderover": 3,
+}
+
+
+def to_mathml(latex: str, display: str) -> str:
+    r"""Convert one formula.
+
+    Parameters
+    ----------
+    latex : str
+        The formula, without dollar signs.
+    display : {'inline', 'block'}
+        How it is set.
+
+    Returns
+    -------
+    str
+        A ``<math>`` element.
+
+    Raises
+    ------
+    ValueError
+        If a command isn't known or an argument is missing. latex2mathml itself
+        lets both through: ``\foo`` would be shown to the reader as it stands.
+    """
+    # Sphinx numbers equations; a starred environment leaves that to it.
+    latex = re.sub(r"\\(begin|end)\{(align|gather|equation)\}", r"\\\1{\2*}", latex.strip())
+    if re.match(r"\\begin\{equation\*\}", latex):
+        latex = re.sub(r"\\(begin|end)\{equation\*\}", "", latex)
+    try:
+        mathml = convert(latex, display=display)
+        tree = ElementTree.fromstring(mathml)
+    except Exception as error:
+        raise ValueError(f"no MathML for {latex!r}: {error or type(error).__name__}") from error
+    for element in tree.iter():
+        name = element.tag.rpartition("}")[2]
+        if "\\" in (element.text or ""):
+            raise ValueError(f"no MathML for {element.text} in {latex!r}")
+        if name in ARITY and len(element) != ARITY[name]:
+            raise ValueError(f"an argument is missing in {latex!r}")
+    # Browsers implement MathML Core, which aligns columns by style.
+    return re.sub(r'columnalign="(\w+)"', r'style="text-align: \1"', mathml)
+
+
+def render(translator: HTML5Translator, node: nodes.Element, display: str) -> str:
+    """Convert a node's formula; a warning, which fails the build, says where it stands."""
+    try:
+        return to_mathml(node.astext(), display)
+    except ValueError as error:
+        LOGGER.warning("%s", error, location=node, type="maths")
+        return ""
+
+
+def visit_inline(translator: HTML5Translator, node: nodes.math) -> None:
+    """Write a formula within a line."""
+    translator.body.append(render(translator, node, "inline"))
+    raise nodes.SkipNode
+
+
+def visit_block(translator: HTML5Translator, node: nodes.math_block) -> None:
+    """Write a displayed formula, with its number if it has a label."""
+    translator.body.append(translator.starttag(node, "div", CLASS="math notranslate nohighlight"))
+    translator.body.append(render(translator, node, "block"))
+    if node["number"]:
+        number = get_node_equation_number(translator, node)
+        translator.body.append(f'<span class="eqno">({number})')
+        translator.add_permalink_ref(node, "Link to this equation")
+        translator.body.append("</span>")
+    translator.body.append("</div>\n")
+    raise nodes.SkipNode
+
+
+def write_font(app: Sphinx, error: Exception | None) -> None:
+    """Write the part of STIX Two Math that a book on attention can need."""
+    if error or app.builder.format != "html":
+        return
+    target = Path(app.outdir) / "_static/stix-two-math.woff2"
+    if not target.exists():
+        ranges = ((0x20, 0x17F), (0x370, 0x3FF), (0x2000, 0x23FF), (0x27C0, 0x2AFF))
+        letters = ((0x302, 0x338), (0x25A0, 0x25FF), (0x1D400, 0x1D7FF))
+        codes = {code for low, high in ranges + letters for code in range(low, high + 1)}
+        source = files("ziamath") / "fonts/STIXTwoMath-Regular.ttf"
+        target.write_bytes(subset(Path(str(source)), codes, maths=True))
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Register with Sphinx."""
+    app.add_html_math_renderer("mathml", (visit_inline, None), (visit_block, None))
+    app.connect("build-finished", write_font)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
