@@ -1,11 +1,15 @@
 """Cut a font down to the characters that the site shows."""
 
+import logging
 from collections.abc import Iterable
 from io import BytesIO
 from pathlib import Path
 
 from fontTools.subset import Options, Subsetter
 from fontTools.ttLib import TTFont
+
+# It reports every table, and Sphinx would print it all.
+logging.getLogger("fontTools").setLevel(logging.ERROR)
 
 
 def subset(source: Path, codes: Iterable[int], *, maths: bool = False) -> bytes:
