@@ -1,0 +1,1 @@
+"""Data with known answers, generated from seeds: nothing is downloaded."""

@@ -1,0 +1,17 @@
+"""Explorers: views with sliders that are alive on any page."""
+
+from .explorer import Explorer, explore
+from .views import Arrows, Bars, Curves, Heatmap, Matrix, Picture, Tokens, View
+
+__all__ = [
+    "Arrows",
+    "Bars",
+    "Curves",
+    "Explorer",
+    "Heatmap",
+    "Matrix",
+    "Picture",
+    "Tokens",
+    "View",
+    "explore",
+]

@@ -1,0 +1,149 @@
+"""Controls: what the reader can move, read from the abbreviations of ``ipywidgets.interact``."""
+
+import inspect
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import ipywidgets
+from ipywidgets import interactive
+
+__all__ = ["Control", "check_names", "read_controls", "widgets_for"]
+
+
+@dataclass(frozen=True)
+class Control:
+    """One control: its values in order, how each reads, and where it starts.
+
+    Attributes
+    ----------
+    name : str
+        The parameter of ``draw``.
+    label : str
+        What the reader sees.
+    kind : {"range", "select", "checkbox", "fixed"}
+        Which native control it becomes.
+    values : tuple
+        What ``draw`` is called with.
+    texts : tuple of str
+        How each value reads.
+    start : int
+        Index of the first value shown.
+    """
+
+    name: str
+    label: str
+    kind: str
+    values: tuple[Any, ...]
+    texts: tuple[str, ...]
+    start: int = 0
+
+
+def check_names(draw: Callable[..., Any], names: Iterable[str]) -> None:
+    """Raise ValueError unless `names` are parameters of `draw` and none is missing."""
+    parameters = inspect.signature(draw).parameters
+    if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
+        return
+    names = set(names)
+    for name in names - parameters.keys():
+        raise ValueError(f"{name}: draw has no such parameter; it takes {', '.join(parameters)}")
+    for name, parameter in parameters.items():
+        if parameter.default is parameter.empty and name not in names:
+            raise ValueError(f"{name}: draw needs this parameter, but it got no control")
+
+
+def widgets_for(controls: dict[str, Any]) -> dict[str, Any]:
+    """Make a widget of each abbreviation, as ``ipywidgets.interact`` would.
+
+    Raises
+    ------
+    ValueError
+        If an abbreviation has no widget; names the control.
+    """
+    widgets = {}
+    for name, abbreviation in controls.items():
+        try:
+            widgets[name] = interactive.widget_from_abbrev(abbreviation)
+        except ValueError as error:  # (min, max) with min > max, and the like
+            raise ValueError(f"{name}: {error}, got {abbreviation!r}") from error
+        if widgets[name] is None:
+            raise ValueError(
+                f"{name}: expected (min, max[, step]), a list, a dict, a bool, a number, "
+                f"fixed(…) or a widget, got {abbreviation!r}"
+            )
+    return widgets
+
+
+def read_controls(controls: dict[str, Any]) -> list[Control]:
+    """List the values that each control can take.
+
+    Parameters
+    ----------
+    controls : dict
+        Name → abbreviation or ipywidgets control.
+
+    Returns
+    -------
+    list of Control
+
+    Raises
+    ------
+    ValueError
+        If a control's values can't be listed (free text, a number without bounds).
+
+    Examples
+    --------
+    >>> read_controls({"heads": [1, 2, 4]})[0].values
+    (1, 2, 4)
+    >>> read_controls({"scale": (0.5, 1.0, 0.25)})[0].texts
+    ('0.50', '0.75', '1.00')
+    """
+    listed = []
+    for name, widget in widgets_for(controls).items():
+        listed.append(_listed(name, widget))
+        if widget is not controls[name] and hasattr(widget, "close"):
+            widget.close()  # made here only to read the abbreviation
+    return listed
+
+
+def _listed(name: str, widget: Any) -> Control:
+    label = getattr(widget, "description", "") or name.replace("_", " ")
+    if isinstance(widget, ipywidgets.fixed):
+        return Control(name, label, "fixed", (widget.value,), (str(widget.value),))
+    if isinstance(widget, ipywidgets.Checkbox | ipywidgets.ToggleButton):
+        return Control(name, label, "checkbox", (False, True), ("no", "yes"), int(widget.value))
+    if isinstance(widget, ipywidgets.SelectionSlider) or hasattr(widget, "_options_labels"):
+        texts, values = zip(*_options(widget), strict=True)
+        kind = "range" if isinstance(widget, ipywidgets.SelectionSlider) else "select"
+        return Control(name, label, kind, values, texts, widget.index or 0)
+    if isinstance(widget, ipywidgets.IntSlider | ipywidgets.FloatSlider):
+        return _slider(name, label, widget)
+    if isinstance(widget, ipywidgets.FloatLogSlider):
+        count = round((widget.max - widget.min) / widget.step) + 1
+        values = [widget.base ** (widget.min + i * widget.step) for i in range(count)]
+        return _range(name, label, values, widget.value, widget.readout_format)
+    raise ValueError(
+        f"{name}: the values of a {type(widget).__name__} can't be listed beforehand; "
+        "use a slider, a list or a checkbox here, or live(…), which runs with a kernel"
+    )
+
+
+def _options(widget: Any) -> list[tuple[str, Any]]:
+    if not widget._options_labels:
+        raise ValueError("expected at least one option, got none")
+    return list(zip(widget._options_labels, widget._options_values, strict=True))
+
+
+def _slider(name: str, label: str, widget: Any) -> Control:
+    count = int((widget.max - widget.min) / widget.step + 1e-9) + 1
+    # rounding hides 0.1 + 0.2 = 0.30000000000000004
+    values = [round(widget.min + i * widget.step, 10) for i in range(count)]
+    return _range(name, label, values, widget.value, widget.readout_format)
+
+
+def _range(name: str, label: str, values: list[Any], value: Any, form: str) -> Control:
+    start = min(range(len(values)), key=lambda i: abs(values[i] - value))
+    texts = tuple(format(v, form).replace("-", "−") for v in values)
+    if len(set(texts)) < len(texts):  # the readout's digits can't tell two values apart
+        texts = tuple(f"{v:g}".replace("-", "−") for v in values)
+    return Control(name, label, "range", tuple(values), texts, start)

@@ -1,0 +1,201 @@
+"""Static figures with matplotlib, in the book's one style.
+
+The explorers draw their printed picture with these, too, so a figure and an explorer look alike.
+"""
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from importlib import resources
+from io import BytesIO
+from typing import Any
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib import font_manager
+from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.figure import Figure
+
+from .tokens import COLOURS
+
+__all__ = ["arrows", "bars", "curves", "matrix", "png", "style"]
+
+# Looked for in this order, after the package that the book's own build installs.
+_CHINESE_FONTS = ("Noto Sans CJK SC", "Noto Sans SC", "PingFang SC", "Microsoft YaHei", "SimHei")
+
+
+def colour(name: str) -> str:
+    """Return a token's colour on a light page."""
+    return COLOURS[name][0]
+
+
+@cache
+def chinese_font() -> str | None:
+    """Return the name of a font that can draw Chinese, or None.
+
+    Looks for the package that the book installs (extra ``book``), then for a font of the system.
+    """
+    try:
+        path = resources.files("pylopdf_fonts_zh_cn") / "NotoSansSC-Regular.otf"
+        font_manager.fontManager.addfont(str(path))
+        return font_manager.FontProperties(fname=str(path)).get_name()
+    except (ModuleNotFoundError, FileNotFoundError):
+        installed = {font.name for font in font_manager.fontManager.ttflist}
+        return next((name for name in _CHINESE_FONTS if name in installed), None)
+
+
+@contextmanager
+def style() -> Iterator[None]:
+    """Draw in the book's style inside a ``with`` block.
+
+    Examples
+    --------
+    >>> with style():
+    ...     figure, axes = plt.subplots()
+    >>> plt.close(figure)
+    """
+    chinese = chinese_font()
+    ink, line = colour("ink"), colour("line")
+    parameters = {
+        "font.family": ["DejaVu Sans", *([chinese] if chinese else [])],
+        "font.size": 10,
+        "text.color": ink,
+        "axes.labelcolor": ink,
+        "axes.edgecolor": line,
+        "axes.titlelocation": "left",
+        "axes.titlesize": 10,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.prop_cycle": mpl.cycler(
+            color=[colour(f"series{i}") for i in range(1, 5)], linestyle=["-", "--", "-.", ":"]
+        ),
+        "xtick.color": ink,
+        "ytick.color": ink,
+        "figure.dpi": 110,
+        "figure.facecolor": colour("surface"),
+        "savefig.facecolor": colour("surface"),
+    }
+    with mpl.rc_context(parameters), warnings.catch_warnings():
+        # without a Chinese font the boxes speak for themselves; a warning a glyph would not help
+        warnings.filterwarnings("ignore", message="Glyph .* missing", category=UserWarning)
+        yield
+
+
+def ramp(signed: bool = False) -> LinearSegmentedColormap:
+    """Return the weights' colour ramp, or the signed one."""
+    ends = [colour("negative")] * signed + [colour("lo"), colour("hi")]
+    return LinearSegmentedColormap.from_list("wheretolook", ends)
+
+
+def matrix(
+    axes: Axes,
+    values: np.ndarray,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    *,
+    limit: float = 1.0,
+    signed: bool = False,
+    decimals: int = 2,
+    row_name: str = "query",
+    column_name: str = "key",
+) -> None:
+    """Draw a matrix with its numbers in the cells.
+
+    Parameters
+    ----------
+    axes : matplotlib Axes
+    values : (rows, columns) array
+        NaN is not drawn; ``-inf`` is a hidden cell.
+    rows, columns : sequences of str
+        The tokens along each axis.
+    limit : float
+        Where the ramp ends, for all panels that are to be compared.
+    signed : bool
+        Whether the ramp starts at ``-limit`` (scores) or at 0 (weights).
+    decimals : int
+        Digits in the cells; maps over 24 tokens go without numbers.
+    row_name, column_name : str
+        What the axes are.
+
+    Examples
+    --------
+    >>> figure, axes = plt.subplots()
+    >>> matrix(axes, np.eye(2), ["a", "b"], ["a", "b"]); plt.close(figure)
+    """
+    shown = np.ma.masked_invalid(values)
+    axes.imshow(shown, cmap=ramp(signed), vmin=-limit if signed else 0, vmax=limit)
+    axes.set_xticks(range(len(columns)), columns)
+    axes.set_yticks(range(len(rows)), rows)
+    axes.tick_params(length=0, top=True, bottom=False, labeltop=True, labelbottom=False)
+    axes.spines[:].set_visible(False)
+    axes.set_xlabel(f"{column_name} →")
+    axes.set_ylabel(f"← {row_name}")
+    if max(values.shape) > 24:
+        return
+    for (i, j), value in np.ndenumerate(values):
+        strong = np.isfinite(value) and abs(value) > 0.55 * limit
+        text = "−∞" if np.isneginf(value) else f"{value:.{decimals}f}".replace("-", "−")
+        tint = colour("surface" if strong else "ink")
+        axes.text(j, i, text, ha="center", va="center", fontsize=9, color=tint)
+
+
+def bars(axes: Axes, values: np.ndarray, labels: Sequence[str], *, limit: float) -> None:
+    """Draw named numbers as horizontal bars on a scale from 0 (or -limit) to limit."""
+    axes.barh(range(len(labels)), values, color=colour("hi"))
+    axes.set_yticks(range(len(labels)), labels)
+    axes.invert_yaxis()
+    axes.set_xlim(-limit if values.min(initial=0) < 0 else 0, limit)
+
+
+def curves(
+    axes: Axes, x: np.ndarray, series: dict[str, np.ndarray], *, x_name: str, y_name: str
+) -> None:
+    """Draw curves over one x axis, each named at its end."""
+    for name, y in series.items():
+        axes.plot(x, y, label=name)
+    axes.set_xlabel(x_name)
+    axes.set_ylabel(y_name)
+    if len(series) > 1:
+        axes.legend(frameon=False)
+
+
+def arrows(axes: Axes, ends: np.ndarray, names: Sequence[str], strengths: np.ndarray) -> None:
+    """Draw arrows from the origin; a strength in [0, 1] is an arrow's width."""
+    for (x, y), name, strength in zip(ends, names, strengths, strict=True):
+        arrow = {"arrowstyle": "-|>", "lw": 1 + 4 * strength, "color": colour("hi")}
+        axes.annotate("", (x, y), (0, 0), arrowprops=arrow)
+        axes.annotate(name, (x * 1.12, y * 1.12), ha="center", va="center")
+    reach = 1.3 * float(np.abs(ends).max(initial=1e-9))
+    axes.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
+
+
+def png(draw: Callable[..., Any], panels: int = 1, size: tuple[float, float] = (4.2, 3.6)) -> bytes:
+    """Make a picture: call ``draw(axes_of_each_panel)`` in the book's style, return PNG bytes.
+
+    Parameters
+    ----------
+    draw : callable
+        Gets the list of Axes.
+    panels : int
+        How many panels stand side by side.
+    size : (width, height)
+        Inches a panel.
+    """
+    with style():
+        width, height = size
+        figure, axes = plt.subplots(
+            1, panels, figsize=(width * panels, height), squeeze=False, layout="constrained"
+        )
+        draw(list(axes[0]))
+        return figure_png(figure)
+
+
+def figure_png(figure: Figure) -> bytes:
+    """Return a figure as PNG bytes and close it."""
+    buffer = BytesIO()
+    figure.savefig(buffer, format="png", dpi=110, metadata={"Software": None})
+    plt.close(figure)
+    return buffer.getvalue()
