@@ -4,6 +4,7 @@
 Rows are tokens everywhere: query (..., L, E), key (..., S, E), value (..., S, Ev).
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -304,6 +305,26 @@ class Additive(Scorer):
         _same_width("key", key, self.key_layer.in_features, "this scorer's key_width")
 
 
+class _Function(Scorer):
+    """A plain function (query, key) → scores, as a scorer."""
+
+    def __init__(self, function: Callable[[Tensor, Tensor], Tensor]) -> None:
+        super().__init__()
+        self.function = function
+
+    def raw(self, query: Tensor, key: Tensor) -> Tensor:
+        """Call the function, and check what it returns."""
+        scores = self.function(query, key)
+        expected = (*query.shape[:-1], key.shape[-2])
+        if not isinstance(scores, Tensor) or tuple(scores.shape) != expected:
+            got = tuple(scores.shape) if isinstance(scores, Tensor) else type(scores).__name__
+            raise ValueError(f"scorer: expected scores of shape (..., L, S) = {expected}, got {got}")
+        return scores
+
+    def check(self, query: Tensor, key: Tensor) -> None:
+        """Leave the widths to the function."""
+
+
 # --- weights and output -----------------------------------------------------------------------
 
 
@@ -387,7 +408,7 @@ def attend(
     value: Tensor,
     *,
     attn_mask: Tensor | None = None,
-    scorer: Scorer | None = None,
+    scorer: Scorer | Callable[[Tensor, Tensor], Tensor] | None = None,
 ) -> Attention:
     """Compare queries with keys, normalise, and sum the values.
 
@@ -399,8 +420,9 @@ def attend(
     attn_mask : bool, optional
         True = may attend. (L, S), or as many axes as the scores, each equal or 1: a padding mask
         is (B, 1, S). With B = L a (B, S) mask can't be told from (L, S): write (B, 1, S).
-    scorer : Scorer, optional
-        How to compare; `ScaledDot()` if None.
+    scorer : Scorer or function, optional
+        How to compare; `ScaledDot()` if None. A plain function gets query and key and returns
+        the scores (..., L, S).
 
     Returns
     -------
@@ -423,6 +445,8 @@ def attend(
     tensor([1., 1.])
     """
     scorer = ScaledDot() if scorer is None else scorer
+    if not isinstance(scorer, Scorer):
+        scorer = _Function(scorer)
     _check_sequences(query, key, value)
     scorer.check(query, key)
     raw = scorer.raw(query, key)

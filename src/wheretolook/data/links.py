@@ -14,7 +14,7 @@ The linked noun is known when the sentence is made, so a model's attention can b
 import random
 import zlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cached_property, lru_cache
 
@@ -652,7 +652,7 @@ _MEANING_ZH = Task(
         "ADJECTIVE": ("年轻", "有名", "善良", "聪明"),
         "MET": ("遇到 了", "想起 了", "问候 了", "感谢", "在 等", "认识"),
         "CAME": ("都 来 了", "都 很 高兴", "都 在 照片 里", "都 走 了", "都 很 有名"),
-        "WHO": ("我", "小红", "大家", "邻居"),
+        "WHO": ("我", "小红", "奶奶", "邻居"),
         "SAW": ("看到 了", "说起 了", "画 了", "还 记得", "梦见 了"),
         "AND": ("和", "还有"),
         "WHEN": (
@@ -763,8 +763,8 @@ _CLASSIFIER_ZH = Task(
         for name in names
     ),
     rules={
-        "SENTENCE": ("FRONT WHO REALLY SAW NUMBER [MASK] WHICH *HEAD END",),
-        "*HEAD": tuple(f"*{classifier}" for classifier in "本只条辆棵座张把件头"),
+        "SENTENCE": ("FRONT WHO REALLY SAW NUMBER [MASK] WHICH HEAD END",),
+        "HEAD": tuple(f"*{classifier}" for classifier in "本只条辆棵座张把件头"),
         "FRONT": (*[""] * 3, "WHEN ，", "WHEN ，", "WHEN ，", *["在 NOUN BESIDE ，"] * 3),
         "WHEN": ("昨天", "今天 早上", "去年 夏天", "听说", "有 一天"),
         "BESIDE": ("旁边", "附近", "后面"),
@@ -859,7 +859,7 @@ TASKS: dict[str, Task] = {
     for task in (
         _MEANING_EN,
         _MEANING_ZH,
-        Task(**{**vars(_MEANING_ZH), "name": "meaning-zh-characters", "by_character": True}),
+        replace(_MEANING_ZH, name="meaning-zh-characters", by_character=True),
         _AGREEMENT_EN,
         _CLASSIFIER_ZH,
         _FAILURE_ZH,

@@ -1,6 +1,7 @@
 """Explorers: views with sliders that are alive on any page."""
 
 from .explorer import Explorer, explore
+from .live import Live, live
 from .views import Arrows, Bars, Curves, Heatmap, Matrix, Picture, Tokens, View
 
 __all__ = [
@@ -9,9 +10,11 @@ __all__ = [
     "Curves",
     "Explorer",
     "Heatmap",
+    "Live",
     "Matrix",
     "Picture",
     "Tokens",
     "View",
     "explore",
+    "live",
 ]

@@ -49,23 +49,30 @@
 
     start() {
       const source = this.querySelector('script[type="application/json"]');
-      if (this.alive || !source) return;
+      if (this.alive) return;
       this.alive = true;
-      this.data = JSON.parse(source.textContent);
+      this.data = source && JSON.parse(source.textContent); // none in a live panel's result
       this.holders = [...this.querySelectorAll('.wtl-views > .wtl-view')];
       this.shown = this.holders.map(() => null);
       const labels = [...this.querySelectorAll('.wtl-controls > label')];
-      this.fields = this.data.names.map(name =>
+      this.fields = this.data?.names.map(name =>
         labels.find(label => label.dataset.name === name)?.querySelector('input, select'));
-      this.addEventListener('input', () => this.update());
-      this.addEventListener('change', () => this.update());
       this.addEventListener('pointerover', e => this.point(e.target));
       this.addEventListener('pointermove', e => this.trace(e));
       this.addEventListener('click', e => this.choose(e.target.closest('td[data-v]:not(.wtl-sum)')));
       this.addEventListener('focusin', e => this.point(e.target));
       this.addEventListener('keydown', e => this.key(e));
-      this.update();
+      if (this.data) {
+        this.addEventListener('input', () => this.update());
+        this.update();
+      } else this.holders.forEach(holder => this.tabs(holder));
       this.dataset.alive = '';
+    }
+
+    // one cell of each map is in the page's tab order; arrow keys move on from there
+    tabs(holder) {
+      if (holder.querySelector('.wtl-map td[tabindex="0"]')) return;
+      holder.querySelectorAll('.wtl-map td[data-v]:not(.wtl-sum)').forEach((c, i) => { c.tabIndex = i ? -1 : 0; });
     }
 
     update() {
@@ -98,8 +105,7 @@
         if (typeof values[i] === 'string') slot.textContent = values[i];
         else kinds[holder.dataset.kind](slot, values[i], holder);
       });
-      const cells = [...holder.querySelectorAll('td[data-v]:not(.wtl-sum)')];
-      if (holder.dataset.kind === 'matrix' && !holder.querySelector('td[tabindex="0"]')) cells.forEach((c, i) => { c.tabIndex = i ? -1 : 0; });
+      this.tabs(holder);
       const chosen = holder.querySelector('td.wtl-chosen');
       if (chosen) this.read(chosen);
       if (holder.at !== undefined) this.readCurve(holder, holder.at);
@@ -146,6 +152,7 @@
 
     readCurve(view, at) {
       const { x, ticks, column, decimals } = view.dataset;
+      if (!view.values) return;
       view.at = at;
       view.querySelector('.wtl-cursor').setAttribute('d', `M${JSON.parse(x)[at]} 8V166`);
       const names = [...view.querySelectorAll('.wtl-key > span')].map(s => s.textContent);

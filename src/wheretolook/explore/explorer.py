@@ -192,14 +192,20 @@ class Explorer:
 @cache
 def style() -> str:
     """Return the explorers' style, tokens included."""
-    rules = resources.files(__package__).joinpath("explorer.css").read_text("utf-8")
-    return tokens.css("wtl-explorer") + rules
+    return tokens.css("wtl-explorer") + _source("explorer.css")
 
 
 @cache
 def script() -> str:
     """Return the explorers' script."""
-    return resources.files(__package__).joinpath("explorer.js").read_text("utf-8")
+    return _source("explorer.js")
+
+
+def _source(name: str) -> str:
+    """Read one of this folder's files, without comment lines and indentation."""
+    lines = resources.files(__package__).joinpath(name).read_text("utf-8").splitlines()
+    kept = (line.strip() for line in lines)
+    return "\n".join(line for line in kept if line and not line.startswith(("//", "/*")))
 
 
 # --- frames -----------------------------------------------------------------------------------
