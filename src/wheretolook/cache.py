@@ -73,9 +73,7 @@ def fingerprint(*modules: str) -> str:
         waiting += _imports(module, trees[module])
     digest = hashlib.sha256()
     for module in sorted(trees):
-        # unparsing drops comments and layout; it differs a little between Python versions,
-        # ast.dump differs more
-        digest.update(f"{module}\n{ast.unparse(_without_docstrings(trees[module]))}\n".encode())
+        digest.update(f"{module}\n{_skeleton(trees[module])}\n".encode())
     return digest.hexdigest()[:16]
 
 
@@ -123,12 +121,15 @@ def _imports(module: str, tree: ast.Module) -> list[str]:
     return found
 
 
-def _without_docstrings(tree: ast.Module) -> ast.Module:
-    for node in ast.walk(tree):
-        body = getattr(node, "body", None)
-        if not isinstance(body, list) or not body or isinstance(node, (ast.If, ast.For, ast.With)):
-            continue
-        first = body[0]
-        if isinstance(first, ast.Expr) and isinstance(getattr(first.value, "value", None), str):
-            node.body = body[1:] or [ast.Pass()]
-    return tree
+def _skeleton(node: object) -> str:
+    """Write what a program does, the same under every Python (`ast.dump` is not)."""
+    if isinstance(node, list):
+        return f"[{','.join(map(_skeleton, node))}]"
+    if not isinstance(node, ast.AST):
+        return repr(node)
+    fields = dict(ast.iter_fields(node))
+    if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and ast.get_docstring(node):
+        fields["body"] = fields["body"][1:]
+    # a field that a later Python adds is empty in older code
+    written = [f"{name}={_skeleton(x)}" for name, x in fields.items() if x is not None and x != []]
+    return f"{type(node).__name__}({','.join(written)})"

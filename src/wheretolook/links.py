@@ -132,7 +132,8 @@ def train_links(
     ValueError
         If there is no such task, or the model can't be made so.
     """
-    config = dict(task=task, seed=seed, heads=heads, layers=layers, width=width, values=values)
+    shape = {"width": width, "heads": heads, "layers": layers, "values": values}
+    config = {"task": task, "seed": seed, **shape}
     sentences = examples(task, "training", seed)
     model = _make(config)
     recipe = Recipe(steps=steps)

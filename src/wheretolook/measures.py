@@ -94,7 +94,8 @@ def measure(
     Measure
     """
     answers, weights = look(made, sentences, attn_masks)
-    found = weights.argmax(1) == sentences.link
+    peak, place = weights.max(1)
+    found = (place == sentences.link) & (peak > 0)  # a removed head has no peak
     mass = weights.gather(1, sentences.link[:, None])
     return Measure(_share(answers == sentences.answer), _share(found), mass.mean().item())
 
@@ -231,9 +232,7 @@ def other_noun(made: LinkModel, sentences: Examples) -> Examples:
             kept.append(row)
             links.append(noun.index)
             answers.append(made.vocabulary.number(noun.answer))
-    return replace(
-        _rows(sentences, kept), link=torch.tensor(links), answer=torch.tensor(answers)
-    )
+    return replace(_rows(sentences, kept), link=torch.tensor(links), answer=torch.tensor(answers))
 
 
 def change_part(made: LinkModel, sentences: Examples, seed: int = 0) -> Examples:
@@ -249,7 +248,7 @@ def change_part(made: LinkModel, sentences: Examples, seed: int = 0) -> Examples
 
     Returns
     -------
-    Examples
+    sentences : Examples
         With the new link and the new answer.
 
     Raises
@@ -267,9 +266,7 @@ def change_part(made: LinkModel, sentences: Examples, seed: int = 0) -> Examples
         noun = rng.choice([noun for noun in sentence.nouns if noun.index != sentence.link])
         tokens = list(sentence.tokens)
         tokens[part] = rng.choice(task.parts[noun.kind])
-        changed.append(
-            replace(sentence, tokens=tuple(tokens), link=noun.index, answer=noun.answer)
-        )
+        changed.append(replace(sentence, tokens=tuple(tokens), link=noun.index, answer=noun.answer))
     return Examples.of(changed, task.vocabulary)
 
 
@@ -308,7 +305,7 @@ def _rows(sentences: Examples, rows: list[int]) -> Examples:
 
 
 def _distances(sentences: Examples, longest: int) -> Tensor:
-    """Number the distance of every place from the query, from 0 on, (N, S)."""
+    """Return the distance of every place from the query, shifted to be 0 or more, (N, S)."""
     return torch.arange(sentences.ids.shape[1]) - sentences.query[:, None] + longest
 
 
