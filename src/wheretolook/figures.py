@@ -21,7 +21,7 @@ from matplotlib.figure import Figure
 
 from .tokens import COLOURS
 
-__all__ = ["arrows", "bars", "curves", "matrix", "png", "style"]
+__all__ = ["arcs", "arrows", "bars", "curves", "matrix", "png", "style"]
 
 # Looked for in this order, after the package that the book's own build installs.
 _CHINESE_FONTS = ("Noto Sans CJK SC", "Noto Sans SC", "PingFang SC", "Microsoft YaHei", "SimHei")
@@ -170,6 +170,42 @@ def arrows(axes: Axes, ends: np.ndarray, names: Sequence[str], strengths: np.nda
         axes.annotate(name, (x * 1.12, y * 1.12), ha="center", va="center")
     reach = 1.3 * float(np.abs(ends).max(initial=1e-9))
     axes.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
+
+
+def arcs(
+    axes: Axes, tokens: Sequence[str], strengths: np.ndarray, start: int, mark: int | None = None
+) -> None:
+    """Draw a sentence, and from one token an arc to every other, as wide as its weight.
+
+    Parameters
+    ----------
+    axes : matplotlib Axes
+    tokens : sequence of str
+    strengths : (S,) array
+        Weights between 0 and 1.
+    start : int
+        The token that looks.
+    mark : int, optional
+        A token to write in gold: the known link.
+    """
+    places, at = [], 0.0
+    for token in tokens:  # a Chinese character is about twice as wide as a Latin letter
+        width = sum(2 if ord(c) > 0x2E7F else 1 for c in token) + 1.2
+        places.append(at + width / 2)
+        at += width
+    for j, (token, place) in enumerate(zip(tokens, places, strict=True)):
+        role = "focus" if j == start else "gold" if j == mark else "ink"
+        bold = "bold" if role != "ink" else "normal"
+        axes.text(place, 0, token, ha="center", va="top", color=colour(role), fontweight=bold)
+        if j == start:
+            continue
+        middle, radius = (place + places[start]) / 2, abs(place - places[start]) / 2
+        angle = np.linspace(0, np.pi, 60)
+        x, y = middle + radius * np.cos(angle), 0.35 + radius * 0.35 * np.sin(angle)
+        width, faint = 0.4 + 7 * strengths[j], 0.25 + 0.75 * float(strengths[j])
+        axes.plot(x, y, "-", lw=width, color=colour("hi"), alpha=faint, solid_capstyle="round")
+    axes.set(xlim=(0, at), ylim=(-1.6, at * 0.2))
+    axes.set_axis_off()
 
 
 def png(draw: Callable[..., Any], panels: int = 1, size: tuple[float, float] = (4.2, 3.6)) -> bytes:

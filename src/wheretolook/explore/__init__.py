@@ -1,7 +1,8 @@
 """Explorers: views with sliders that are alive on any page."""
 
-from .explorer import Explorer, explore
+from .explorer import Explorer, explore, show
 from .live import Live, live
+from .stages import stages
 from .views import Arrows, Bars, Curves, Heatmap, Matrix, Picture, Tokens, View
 
 __all__ = [
@@ -17,4 +18,6 @@ __all__ = [
     "View",
     "explore",
     "live",
+    "show",
+    "stages",
 ]

@@ -88,7 +88,7 @@
         if (field.type === 'range') field.setAttribute('aria-valuetext', text);
         now.push(`${field.parentNode.querySelector('span').textContent} ${text}`);
       });
-      this.querySelector('.wtl-now').textContent = `Shown: ${now.join(', ')}`;
+      if (now.length) this.querySelector('.wtl-now').textContent = `Shown: ${now.join(', ')}`;
       views.forEach((view, v) => this.show(v, view, view.frames[frame]));
     }
 

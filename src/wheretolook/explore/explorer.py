@@ -18,7 +18,7 @@ from .. import figures, tokens
 from .controls import Control, check_names, read_controls
 from .views import View, as_view
 
-__all__ = ["Explorer", "explore", "script", "style"]
+__all__ = ["Explorer", "explore", "script", "show", "style"]
 
 FRAMES_AT_MOST = 2_000
 NUMBERS_AT_MOST = 150_000
@@ -65,6 +65,33 @@ def explore(draw: Callable[..., Any], /, **controls: Any) -> "Explorer":
     drawn = [_draw(draw, dict(zip(names, frame, strict=True))) for frame in values]
     label = inspect.getdoc(draw) or f"{getattr(draw, '__name__', 'view')} by {', '.join(names)}"
     return Explorer(label.splitlines()[0], listed, drawn)
+
+
+def show(*views: Any, label: str = "") -> "Explorer":
+    """Show views that have nothing to move, in the same dress.
+
+    Parameters
+    ----------
+    *views
+        Views or matplotlib figures, side by side.
+    label : str
+        What is shown, in words; the first view's title if empty.
+
+    Returns
+    -------
+    Explorer
+        Without controls.
+
+    Examples
+    --------
+    >>> from wheretolook.explore import Bars
+    >>> show(Bars([0.5], ["x"]), label="a bar").frames
+    1
+    """
+    if not views:
+        raise ValueError("views: expected at least one view, got none")
+    shown = [as_view(view) for view in views]
+    return Explorer(label or shown[0].describe(), [], [shown])
 
 
 @dataclass(frozen=True)
@@ -161,13 +188,19 @@ class Explorer:
         source = source.replace("<", "\\u003c")  # no token can end the script element
         head = f'<style data-wtl="style">{style()}</style>' if assets else ""
         tail = f'<script data-wtl="script">{script()}</script>' if assets else ""
-        now = ", ".join(f"{c.label} {c.texts[c.start]}" for c in self.controls)
+        moved = [c for c in self.controls if c.kind != "fixed"]
+        now = ", ".join(f"{c.label} {c.texts[c.start]}" for c in moved)
         name = escape(self.label)
+        controls = (
+            f'<div class="wtl-controls">{"".join(map(_control, self.controls))}</div>'
+            f'<p class="wtl-now">Shown: {escape(now)}</p>'
+            if now
+            else ""
+        )
         return (
             f'{head}<wtl-explorer role="group" aria-label="{name}">'
             f'<p class="wtl-label">{name}</p>'
-            f'<div class="wtl-controls">{"".join(map(_control, self.controls))}</div>'
-            f'<p class="wtl-now">Shown: {escape(now)}</p>'
+            f"{controls}"
             f'<div class="wtl-views">{shown}</div>'
             f'<script type="application/json">{source}</script></wtl-explorer>{tail}'
         )
