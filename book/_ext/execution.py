@@ -2,6 +2,7 @@
 
 import hashlib
 import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -107,6 +108,7 @@ class Client(myst_cache.NotebookClientCache):
         try:
             super().start_client()
         except CellFailed as failure:
+            sys.tracebacklimit = 0  # our own and Sphinx's frames would bury the message
             raise CellFailed(f"{self.path}: {failure}") from None
 
 

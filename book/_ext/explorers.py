@@ -7,14 +7,14 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
+from .fonts import read_pages
+
 # In a notebook every output carries both, since no other cell may be there.
 PART = re.compile(r'<(style|script) data-wtl="\1">(.*?)</\1>\s*', re.DOTALL)
 SUFFIX = {"style": "css", "script": "js"}
 
 
-def hoist(
-    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object
-) -> None:
+def hoist(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object) -> None:
     """Move the parts out of one page's body; only pages with an explorer link to them."""
     parts = dict.fromkeys(PART.findall(context.get("body", "")))
     for kind, text in parts:
@@ -35,9 +35,8 @@ def prune(app: Sphinx, error: Exception | None) -> None:
     """Remove the files of earlier versions, which no page links to any more."""
     if error or app.builder.format != "html":
         return
-    out = Path(app.outdir)
-    pages = "".join(page.read_text(encoding="utf-8") for page in out.rglob("*.html"))
-    for file in (out / "_static").glob("explorer.*.*"):
+    pages = read_pages(app)
+    for file in (Path(app.outdir) / "_static").glob("explorer.*.*"):
         if file.name not in pages:
             file.unlink()
 

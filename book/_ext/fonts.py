@@ -7,6 +7,7 @@ from pathlib import Path
 
 from fontTools.subset import Options, Subsetter
 from fontTools.ttLib import TTFont
+from sphinx.application import Sphinx
 
 # It reports every table, and Sphinx would print it all.
 logging.getLogger("fontTools").setLevel(logging.ERROR)
@@ -43,3 +44,8 @@ def subset(source: Path, codes: Iterable[int], *, maths: bool = False) -> bytes:
     result = BytesIO()
     font.save(result)
     return result.getvalue()
+
+
+def read_pages(app: Sphinx) -> str:
+    """Read every written page, those of earlier runs too."""
+    return "".join(page.read_text(encoding="utf-8") for page in Path(app.outdir).rglob("*.html"))

@@ -1,11 +1,13 @@
 """Write the visual tokens and the Chinese font that the pages share."""
 
+import re
+from html import unescape
 from importlib.resources import files
 from pathlib import Path
 
 from sphinx.application import Sphinx
 
-from .fonts import subset
+from .fonts import read_pages, subset
 
 # CJK punctuation, ideographs, compatibility and full-width forms.
 CJK = ((0x3000, 0x303F), (0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF), (0xFF00, 0xFFEF))
@@ -22,11 +24,11 @@ def write_tokens(app: Sphinx) -> None:
     target.write_text(css(), encoding="utf-8")
 
 
-def chinese(pages: Path) -> set[int]:
-    """Collect the Chinese characters of the written pages, explorers' data included."""
-    text = "".join(page.read_text(encoding="utf-8") for page in pages.rglob("*.html"))
-    text += text.encode().decode("unicode_escape", "ignore") if "\\u" in text else ""
-    return {ord(c) for c in set(text) if any(low <= ord(c) <= high for low, high in CJK)}
+def chinese(pages: str) -> set[int]:
+    """Collect the Chinese characters of the pages, those escaped in explorers' data too."""
+    escaped = {int(code, 16) for code in re.findall(r"\\u([0-9a-f]{4})", pages)}
+    codes = escaped | set(map(ord, set(unescape(pages))))
+    return {code for code in codes if any(low <= code <= high for low, high in CJK)}
 
 
 def write_font(app: Sphinx, error: Exception | None) -> None:
@@ -37,7 +39,7 @@ def write_font(app: Sphinx, error: Exception | None) -> None:
     if error or app.builder.format != "html":
         return
     source = files("pylopdf_fonts_zh_cn") / "NotoSansSC-Regular.otf"
-    font = subset(Path(str(source)), chinese(Path(app.outdir)))
+    font = subset(Path(str(source)), chinese(read_pages(app)))
     (Path(app.outdir) / "_static/wtl-cjk.woff2").write_bytes(font)
 
 

@@ -1,8 +1,10 @@
 """Set mathematics as MathML when the book is built: no script, real text, no network."""
 
 import re
+from html import unescape
 from importlib.resources import files
 from pathlib import Path
+from unicodedata import normalize
 from xml.etree import ElementTree
 
 from docutils import nodes
@@ -12,13 +14,17 @@ from sphinx.util import logging
 from sphinx.util.math import get_node_equation_number
 from sphinx.writers.html5 import HTML5Translator
 
-from .fonts import subset
+from .fonts import read_pages, subset
 
 LOGGER = logging.getLogger(__name__)
 # How many children MathML demands: fewer mean that a brace was missing.
 ARITY = {"mfrac": 2, "mroot": 2, "msub": 2, "msup": 2, "munder": 2, "mover": 2} | {
     "msubsup": 3,
     "munderover": 3,
+}
+ITALIC = {
+    normalize("NFKC", chr(code)): code
+    for code in (*range(0x1D434, 0x1D468), *range(0x1D6E2, 0x1D71C), 0x210E)
 }
 
 
@@ -90,17 +96,21 @@ def visit_block(translator: HTML5Translator, node: nodes.math_block) -> None:
     raise nodes.SkipNode
 
 
+def characters(pages: str) -> set[int]:
+    """Collect the characters of all formulas; a browser sets single letters in italics."""
+    text = unescape("".join(re.findall(r"<math.*?</math>", pages, re.DOTALL)))
+    used = set(re.sub(r"<[^>]*>", "", text))
+    used.add("√")  # an element of its own, never written as a character
+    return {ord(c) for c in used} | {ITALIC[c] for c in used if c in ITALIC}
+
+
 def write_font(app: Sphinx, error: Exception | None) -> None:
-    """Write the part of STIX Two Math that a book on attention can need."""
+    """Write the part of STIX Two Math that the formulas need, larger brackets included."""
     if error or app.builder.format != "html":
         return
-    target = Path(app.outdir) / "_static/stix-two-math.woff2"
-    if not target.exists():
-        ranges = ((0x20, 0x17F), (0x370, 0x3FF), (0x2000, 0x23FF), (0x27C0, 0x2AFF))
-        letters = ((0x302, 0x338), (0x25A0, 0x25FF), (0x1D400, 0x1D7FF))
-        codes = {code for low, high in ranges + letters for code in range(low, high + 1)}
-        source = files("ziamath") / "fonts/STIXTwoMath-Regular.ttf"
-        target.write_bytes(subset(Path(str(source)), codes, maths=True))
+    source = files("ziamath") / "fonts/STIXTwoMath-Regular.ttf"
+    font = subset(Path(str(source)), characters(read_pages(app)), maths=True)
+    (Path(app.outdir) / "_static/stix-two-math.woff2").write_bytes(font)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -1,22 +1,31 @@
 """Take out of the written site what is foreign, unused or much too large."""
 
 import re
+import shutil
 from pathlib import Path
 
 from sphinx.application import Sphinx
+from sphinx.config import Config
 
 from .fonts import subset
 
-# The theme's icon script (1.5 MB) repeats what its icon font can do, and thebe
-# is switched off but still names its foreign script on every page.
-UNWANTED = re.compile(
-    r"\s*(<script[^>]*(fontawesome|sphinx-thebe)\.js[^>]*></script>"
-    r"|<script>const THEBE_JS_URL[^<]*</script>"
-    r"|<link[^>]*sphinx-thebe\.css[^>]*/>)"
+# The theme's icon script (1.5 MB) repeats what its icon font can do.
+ICON_SCRIPT = re.compile(r"\s*<script[^>]*fontawesome\.js[^>]*></script>")
+DEAD = (
+    *("*.map", "*.LICENSE.txt", "*webpack-macros.html", "fontawesome.js", "fa-*.ttf"),
+    *("locales", "logo_deepnote.svg", "logo_jupyter*.svg"),
 )
-DEAD = ("*.map", "*.LICENSE.txt", "fontawesome.js", "sphinx-thebe.*", "fa-*.ttf", "sbt-webpack*")
-DEAD += ("webpack-macros.html", "locales", "logo_deepnote.svg", "logo_jupyter*.svg")
-ICON_RULE = re.compile(r'((?:\.fa-[\w-]+:before,?)+)\{content:"\\?([^"]+)"\}')
+ICON_RULE = re.compile(r'((?:\.fa-[\w-]+:{1,2}before,?)+)\{content:"\\?([^"]+)"\}')
+ICON_CODE = re.compile(r"\\(f[0-9a-f]{3})\b|([\ue000-\uf8ff])")
+
+
+def switch_off_thebe(app: Sphinx, config: Config) -> None:
+    """Disconnect thebe, which even when switched off names its foreign script on every page."""
+    for listeners in app.events.listeners.values():
+        for listener in list(listeners):
+            if listener.handler.__module__ == "sphinx_thebe":
+                app.disconnect(listener.id)
+    app.registry.css_files = [file for file in app.registry.css_files if "thebe" not in file[0]]
 
 
 def icons(static: Path, pages: str) -> set[int]:
@@ -24,27 +33,28 @@ def icons(static: Path, pages: str) -> set[int]:
     css = "".join(path.read_text(encoding="utf-8") for path in static.rglob("*.css"))
     js = "".join(path.read_text(encoding="utf-8") for path in static.rglob("*.js"))
     named = set(re.findall(r"\bfa-[a-z0-9-]+", pages + js))
-    codes = {code for names, code in ICON_RULE.findall(css) if named & set(
-        re.findall(r"fa-[\w-]+", names))}
-    codes |= set(re.findall(r"\\(f[0-9a-f]{3})\b", ICON_RULE.sub("", css)))
-    return {int(code, 16) if len(code) > 1 else ord(code) for code in codes}
+    used = {
+        code
+        for selectors, code in ICON_RULE.findall(css)
+        if named & set(re.findall(r"fa-[a-z0-9-]+", selectors))
+    }
+    used |= {code or char for code, char in ICON_CODE.findall(ICON_RULE.sub("", css))}
+    return {ord(code) if len(code) == 1 else int(code, 16) for code in used}
 
 
 def trim(app: Sphinx, error: Exception | None) -> None:
     """Clean the pages, drop dead files and keep only the icons in use."""
     if error or app.builder.format != "html":
         return
-    out, static = Path(app.outdir), Path(app.outdir) / "_static"
-    pages = ""
+    out, static, pages = Path(app.outdir), Path(app.outdir) / "_static", ""
     for page in out.rglob("*.html"):
         text = page.read_text(encoding="utf-8")
-        clean = UNWANTED.sub("", text)
+        clean = ICON_SCRIPT.sub("", text)
         if clean != text:
             page.write_text(clean, encoding="utf-8")
         pages += clean
-    for pattern in DEAD:
-        for path in static.rglob(pattern):
-            path.unlink() if path.is_file() else None
+    for path in [path for pattern in DEAD for path in static.rglob(pattern)]:
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
     codes = icons(static, pages)
     for font in static.rglob("fa-*.woff2"):
         font.write_bytes(subset(font, codes))
@@ -53,5 +63,6 @@ def trim(app: Sphinx, error: Exception | None) -> None:
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register with Sphinx."""
+    app.connect("config-inited", switch_off_thebe)
     app.connect("build-finished", trim, priority=900)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
