@@ -114,11 +114,20 @@ class Scorer(nn.Module):
         -------
         Terms
 
+        Raises
+        ------
+        ValueError
+            If they are not two vectors that can be compared.
+
         Examples
         --------
         >>> ScaledDot().terms(torch.tensor([1., 2.]), torch.tensor([3., 4.])).raw
         11.0
         """
+        for name, x in (("query", query), ("key", key)):
+            if x.ndim != 1:
+                raise ValueError(f"{name}: expected one vector (E,), got {tuple(x.shape)}")
+        self.check(query[None], key[None])
         left, right = self.factors(query[None], key[None])
         left, right = torch.broadcast_tensors(left, right)
         factor = float(self.scale(query[None]))
@@ -318,7 +327,9 @@ class _Function(Scorer):
         expected = (*query.shape[:-1], key.shape[-2])
         if not isinstance(scores, Tensor) or tuple(scores.shape) != expected:
             got = tuple(scores.shape) if isinstance(scores, Tensor) else type(scores).__name__
-            raise ValueError(f"scorer: expected scores of shape (..., L, S) = {expected}, got {got}")
+            raise ValueError(
+                f"scorer: expected scores of shape (..., L, S) = {expected}, got {got}"
+            )
         return scores
 
     def check(self, query: Tensor, key: Tensor) -> None:
@@ -539,6 +550,7 @@ class SelfAttention(nn.Module):
         attn_mask : bool, optional
             True = may attend; see `attend`.
         """
+        _check_floats("x", x)
         _same_width("x", x, self.query_layer.in_features, "this layer's width")
         x = self.norm(x)
         query, key, value = self.query_layer(x), self.key_layer(x), self.value_layer(x)
@@ -561,13 +573,15 @@ def split_heads(x: Tensor, heads: int) -> Tensor:
     Raises
     ------
     ValueError
-        If the width is not divisible by `heads`.
+        If `x` has other axes, or the width is not divisible by `heads`.
 
     Examples
     --------
     >>> split_heads(torch.zeros(2, 5, 12), heads=3).shape
     torch.Size([2, 3, 5, 4])
     """
+    if x.ndim != 3:
+        raise ValueError(f"x: expected (B, L, H·E), got {tuple(x.shape)}")
     if heads < 1 or x.shape[-1] % heads:
         raise ValueError(f"heads: expected a divisor of the width {x.shape[-1]}, got {heads}")
     pattern = "batch length (head width) -> batch head length width"
@@ -585,11 +599,18 @@ def merge_heads(x: Tensor) -> Tensor:
     -------
     (B, L, H·E)
 
+    Raises
+    ------
+    ValueError
+        If `x` has other axes.
+
     Examples
     --------
     >>> merge_heads(torch.zeros(2, 3, 5, 4)).shape
     torch.Size([2, 5, 12])
     """
+    if x.ndim != 4:
+        raise ValueError(f"x: expected (B, H, L, E), got {tuple(x.shape)}")
     return rearrange(x, "batch head length width -> batch length (head width)")
 
 
@@ -650,8 +671,11 @@ class MultiHeadAttention(nn.Module):
         for name, x in (("query", query), ("key", key), ("value", value)):
             if x.ndim != 3:
                 raise ValueError(f"{name}: expected (B, length, D), got {tuple(x.shape)}")
+            _check_floats(name, x)
             _same_width(name, x, self.width, "this layer's width")
         if attn_mask is not None and attn_mask.ndim == 3:
+            # checked here, so that an error speaks of the mask that came in
+            check_mask(attn_mask, query.new_empty(len(query), query.shape[1], key.shape[1]))
             attn_mask = attn_mask.unsqueeze(1)
         layers = (self.query_layer, self.key_layer, self.value_layer)
         split = [
@@ -670,8 +694,15 @@ def _direction(x: Tensor) -> Tensor:
 
 
 def _same_width(name: str, x: Tensor, width: int, source: str) -> None:
-    if x.shape[-1] != width:
-        raise ValueError(f"{name}: expected width {width} ({source}), got {tuple(x.shape)}")
+    if x.ndim < 2 or x.shape[-1] != width:
+        raise ValueError(
+            f"{name}: expected (..., length, {width}) ({source}), got {tuple(x.shape)}"
+        )
+
+
+def _check_floats(name: str, x: Tensor) -> None:
+    if not x.is_floating_point():
+        raise ValueError(f"{name}: expected floating-point numbers, got {x.dtype}")
 
 
 def _check_sequences(query: Tensor, key: Tensor, value: Tensor) -> None:
@@ -679,8 +710,7 @@ def _check_sequences(query: Tensor, key: Tensor, value: Tensor) -> None:
     for name, x in (("query", query), ("key", key), ("value", value)):
         if x.ndim < 2:
             raise ValueError(f"{name}: expected (..., length, width), got {tuple(x.shape)}")
-        if not x.is_floating_point():
-            raise ValueError(f"{name}: expected floating-point numbers, got {x.dtype}")
+        _check_floats(name, x)
     for name, x in (("key", key), ("value", value)):
         if x.shape[:-2] != query.shape[:-2]:
             raise ValueError(

@@ -106,9 +106,10 @@ def check_mask(attn_mask: Tensor, scores: Tensor) -> Tensor:
     >>> check_mask(causal_mask(3), torch.zeros(2, 3, 3)).shape
     torch.Size([3, 3])
     """
-    if attn_mask.dtype != torch.bool:
+    if not isinstance(attn_mask, Tensor) or attn_mask.dtype != torch.bool:
+        got = attn_mask.dtype if isinstance(attn_mask, Tensor) else type(attn_mask).__name__
         raise ValueError(
-            f"attn_mask: expected a bool tensor (True = may attend), got {attn_mask.dtype}; "
+            f"attn_mask: expected a bool tensor (True = may attend), got {got}; "
             "compare first, for example ids != 0"
         )
     mask, full = tuple(attn_mask.shape), tuple(scores.shape)
