@@ -62,6 +62,7 @@ def style() -> Iterator[None]:
     parameters = {
         "font.family": ["DejaVu Sans", *([chinese] if chinese else [])],
         "font.size": 10,
+        "text.parse_math": False,  # a token may be a $
         "text.color": ink,
         "axes.labelcolor": ink,
         "axes.edgecolor": line,
@@ -232,6 +233,7 @@ def png(draw: Callable[..., Any], panels: int = 1, size: tuple[float, float] = (
 def figure_png(figure: Figure) -> bytes:
     """Return a figure as PNG bytes and close it."""
     buffer = BytesIO()
-    figure.savefig(buffer, format="png", dpi=110, metadata={"Software": None})
+    with style():  # for its silence about glyphs
+        figure.savefig(buffer, format="png", dpi=110, metadata={"Software": None})
     plt.close(figure)
     return buffer.getvalue()

@@ -41,6 +41,9 @@ class View:
         """Return the largest magnitude; the explorer uses one scale for all frames."""
         return 1.0
 
+    def agree(self, frames: Sequence["View"]) -> None:
+        """Give all frames what they must share beyond the limit; most views need nothing."""
+
     def markup(self, limit: float, slots: Sequence[Any] | None) -> str:
         """Return the markup; with ``slots=None`` empty, which is what the script fills in."""
         raise NotImplementedError
@@ -110,7 +113,11 @@ class Matrix(View):
         resizes: bool = False,
     ) -> None:
         super().__init__(title, resizes=resizes)
-        self.array = _array(self._argument, values, 2)
+        self.array = _array(self._argument, values, 2, hidden=True)
+        if not self.array.size:
+            raise ValueError(
+                f"{self._argument}: expected a row and a column at least, got {self.array.shape}"
+            )
         self.rows = _names("rows", rows, self.array.shape[0])
         self.columns = _names("columns", columns, self.array.shape[1])
         self.row_name, self.column_name = row_name, column_name
@@ -130,7 +137,7 @@ class Matrix(View):
         return float(np.abs(finite).max(initial=0.0))
 
     def values(self, limit: float) -> list[Any]:
-        """Return title, then each row's cells (and sum), then the notes."""
+        """Return title, then each row's cells (and sum)."""
         cells = [[fixed_point(v, self.decimals) for v in row] for row in self.array]
         if self.sums:
             for row, total in zip(cells, self.array.sum(1), strict=True):
@@ -268,14 +275,13 @@ class Heatmap(Matrix):
             notes=notes,
             resizes=resizes,
         )
-        low, high = self.array.min(initial=0.0), self.array.max(initial=0.0)
-        if low < -1e-6 or high > 1 + 1e-3:
-            raise ValueError(
-                f"weights: expected values between 0 and 1, got {low:.3g} to {high:.3g}; "
-                "for scores use Matrix"
-            )
-        hidden = None if attn_mask is None else ~_like("attn_mask", attn_mask, self.array)
-        self.hidden = hidden
+        _check_weights(self.array, "for scores use Matrix")
+        self.hidden = None
+        if attn_mask is not None:
+            may_attend = _like("attn_mask", attn_mask, self.array)
+            if may_attend.dtype != bool:  # ~1 is -2, which is true
+                raise ValueError(f"attn_mask: expected bool values, got {may_attend.dtype}")
+            self.hidden = ~may_attend
 
     def values(self, limit: float) -> list[Any]:
         """Return the slots, with None for a hidden cell."""
@@ -323,6 +329,7 @@ class Tokens(View):
     ) -> None:
         super().__init__(title, resizes=resizes)
         self.array = _array("weights", weights, 1)
+        _check_weights(self.array, "for other numbers use Bars")
         self.tokens = _names("tokens", tokens, len(self.array))
         self.query, self.marks, self.decimals = query, set(marks), decimals
 
@@ -417,7 +424,8 @@ class Bars(View):
         return (
             f'<div class="wtl-view" data-kind="bars" data-decimals="{self.decimals}" '
             f'data-limit="{limit:.6g}"><table class="wtl-bars">'
-            f'<caption class="wtl-title" data-v>{title}</caption><tbody>{rows}</tbody></table></div>'
+            f'<caption class="wtl-title" data-v>{title}</caption>'
+            f"<tbody>{rows}</tbody></table></div>"
         )
 
     def plot(self, axes: Axes, limit: float) -> None:
@@ -473,22 +481,29 @@ class Curves(View):
             raise ValueError(f"x: expected at least two rising values, got {self.x.tolist()}")
         if not 1 <= len(series) <= 4:
             raise ValueError(f"series: expected one to four curves, got {len(series)}")
-        self.series = {n: _like(f"series[{n!r}]", y, self.x) for n, y in series.items()}
-        for name, y in self.series.items():
-            _array(f"series[{name!r}]", y, 1)
+        self.series = {}
+        for name, y in series.items():
+            what = f"series[{name!r}]"
+            self.series[name] = _like(what, _array(what, y, 1), self.x)
+        self.lowest = min(0.0, *(float(y.min()) for y in self.series.values()))
         self.x_name, self.y_name, self.decimals = x_name, y_name, decimals
         self.y_limits = y_limits
 
     def limit(self) -> float:
-        """Return the largest magnitude, or the upper end that was asked for."""
+        """Return the largest value, at least 0, or the upper end that was asked for."""
         if self.y_limits is not None:
             return self.y_limits[1]
-        return max(float(np.abs(y).max()) for y in self.series.values())
+        return max(0.0, *(float(y.max()) for y in self.series.values()))
 
-    def _low(self, limit: float) -> float:
-        if self.y_limits is not None:
-            return self.y_limits[0]
-        return 0.0 if min(y.min() for y in self.series.values()) >= 0 else -limit
+    def agree(self, frames: Sequence[View]) -> None:
+        """Let every frame's axis start at the lowest value of all."""
+        curves = [frame for frame in frames if isinstance(frame, Curves)]
+        lowest = min(frame.lowest for frame in curves)
+        for frame in curves:
+            frame.lowest = lowest
+
+    def _low(self) -> float:
+        return self.lowest if self.y_limits is None else self.y_limits[0]
 
     def values(self, limit: float) -> list[Any]:
         """Return title, then the numbers of each curve."""
@@ -497,7 +512,7 @@ class Curves(View):
 
     def markup(self, limit: float, slots: Sequence[Any] | None) -> str:
         """Return an SVG with axes; each curve is a slot."""
-        low, high = self._low(limit), limit
+        low, high = self._low(), limit
         span = self.x[-1] - self.x[0]
         where = [round(_LEFT + (_WIDTH - _LEFT - 8) * (v - self.x[0]) / span, 1) for v in self.x]
         paths = legend = ""
@@ -522,7 +537,8 @@ class Curves(View):
             f'data-column="{escape(self.x_name)}">'
             f'<p class="wtl-title" data-v>{title}</p>'
             f'<svg class="wtl-curves" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" tabindex="0" '
-            f'aria-label="{name}"><path class="wtl-axis" d="M{_LEFT} 8V{base}H{_WIDTH - 8}"/>'
+            f'data-lm-suppress-shortcuts="true" aria-label="{name}">'
+            f'<path class="wtl-axis" d="M{_LEFT} 8V{base}H{_WIDTH - 8}"/>'
             f'{ticks}<text x="{(_LEFT + _WIDTH) // 2}" y="{_HEIGHT - 2}" text-anchor="middle">'
             f'{escape(self.x_name)} →</text><path class="wtl-cursor" d=""/>{paths}</svg>'
             f'<p class="wtl-key">{escape(self.y_name)}: {legend}</p>'
@@ -542,7 +558,8 @@ class Curves(View):
         """Draw the curves with matplotlib."""
         axes.set_title(self.title)
         figures.curves(axes, self.x, self.series, x_name=self.x_name, y_name=self.y_name)
-        axes.set_ylim(self._low(limit), limit * 1.02 or 1)
+        low = self._low()
+        axes.set_ylim(low, limit + 0.02 * (limit - low) or 1)
 
     def describe(self) -> str:
         """Return where each curve ends."""
@@ -589,7 +606,9 @@ class Arrows(View):
             raise ValueError(f"ends: expected (arrows, 2), got {self.ends.shape}")
         self.names = _names("names", names, len(self.ends))
         ones = np.ones(len(self.ends))
-        self.strengths = ones if strengths is None else _like("strengths", strengths, ones)
+        self.strengths = ones
+        if strengths is not None:
+            self.strengths = _like("strengths", _array("strengths", strengths, 1), ones)
         self.special, self.reach = special, reach
 
     def limit(self) -> float:
@@ -747,20 +766,27 @@ def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def _array(name: str, values: Any, ndim: int) -> np.ndarray:
-    """Return float64 numbers with `ndim` axes and no NaN or +inf."""
+def _array(name: str, values: Any, ndim: int, *, hidden: bool = False) -> np.ndarray:
+    """Return float64 numbers with `ndim` axes; -inf passes only where it means a hidden cell."""
     if isinstance(values, Tensor):
         values = values.detach().to("cpu", torch.float64)
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != ndim:
         shape = "(rows, columns)" if ndim == 2 else "(n,)"
         raise ValueError(f"{name}: expected shape {shape}, got {array.shape}")
-    bad = np.isnan(array) | np.isposinf(array)
+    bad = ~np.isfinite(array) & ~(np.isneginf(array) & hidden)
     if bad.any():
-        raise ValueError(
-            f"{name}: expected numbers, got {array[bad][0]} at {tuple(np.argwhere(bad)[0])}"
-        )
+        place = tuple(np.argwhere(bad)[0].tolist())
+        raise ValueError(f"{name}: expected numbers, got {array[bad][0]} at {place}")
     return array
+
+
+def _check_weights(weights: np.ndarray, else_use: str) -> None:
+    low, high = weights.min(initial=0.0), weights.max(initial=0.0)
+    if low < -1e-6 or high > 1 + 1e-3:
+        raise ValueError(
+            f"weights: expected values between 0 and 1, got {low:.3g} to {high:.3g}; {else_use}"
+        )
 
 
 def _like(name: str, values: Any, array: np.ndarray) -> np.ndarray:
