@@ -41,12 +41,17 @@ class Control:
 
 def check_names(draw: Callable[..., Any], names: Iterable[str]) -> None:
     """Raise ValueError unless `names` are parameters of `draw` and none is missing."""
-    parameters = inspect.signature(draw).parameters
-    if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
-        return
-    names = set(names)
-    for name in names - parameters.keys():
-        raise ValueError(f"{name}: draw has no such parameter; it takes {', '.join(parameters)}")
+    parameters = dict(inspect.signature(draw).parameters)
+    starred = {
+        n: p.kind for n, p in parameters.items() if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
+    }
+    for name in starred:
+        del parameters[name]
+    names = list(names)
+    for name in names:
+        if name not in parameters and inspect.Parameter.VAR_KEYWORD not in starred.values():
+            takes = ", ".join(parameters) or "none"
+            raise ValueError(f"{name}: draw has no such parameter; it takes {takes}")
     for name, parameter in parameters.items():
         if parameter.default is parameter.empty and name not in names:
             raise ValueError(f"{name}: draw needs this parameter, but it got no control")
@@ -112,15 +117,16 @@ def _listed(name: str, widget: Any) -> Control:
         return Control(name, label, "fixed", (widget.value,), (str(widget.value),))
     if isinstance(widget, ipywidgets.Checkbox | ipywidgets.ToggleButton):
         return Control(name, label, "checkbox", (False, True), ("no", "yes"), int(widget.value))
-    if isinstance(widget, ipywidgets.SelectionSlider) or hasattr(widget, "_options_labels"):
-        texts, values = zip(*_options(widget), strict=True)
+    if hasattr(widget, "_options_labels") and not isinstance(widget.index, tuple):  # one choice
+        if not widget.options:
+            raise ValueError(f"{name}: expected at least one option, got none")
+        texts, values = tuple(widget._options_labels), tuple(widget._options_values)
         kind = "range" if isinstance(widget, ipywidgets.SelectionSlider) else "select"
         return Control(name, label, kind, values, texts, widget.index or 0)
     if isinstance(widget, ipywidgets.IntSlider | ipywidgets.FloatSlider):
-        return _slider(name, label, widget)
+        return _range(name, label, _steps(name, widget), widget.value, widget.readout_format)
     if isinstance(widget, ipywidgets.FloatLogSlider):
-        count = round((widget.max - widget.min) / widget.step) + 1
-        values = [widget.base ** (widget.min + i * widget.step) for i in range(count)]
+        values = [widget.base**exponent for exponent in _steps(name, widget)]
         return _range(name, label, values, widget.value, widget.readout_format)
     raise ValueError(
         f"{name}: the values of a {type(widget).__name__} can't be listed beforehand; "
@@ -128,22 +134,23 @@ def _listed(name: str, widget: Any) -> Control:
     )
 
 
-def _options(widget: Any) -> list[tuple[str, Any]]:
-    if not widget._options_labels:
-        raise ValueError("expected at least one option, got none")
-    return list(zip(widget._options_labels, widget._options_values, strict=True))
-
-
-def _slider(name: str, label: str, widget: Any) -> Control:
+def _steps(name: str, widget: Any) -> list[Any]:
+    """List where a slider can stand, from its min to its max."""
+    if not widget.step or widget.step < 0:
+        raise ValueError(f"{name}: expected a step above 0, got {widget.step}")
     count = int((widget.max - widget.min) / widget.step + 1e-9) + 1
     # rounding hides 0.1 + 0.2 = 0.30000000000000004
-    values = [round(widget.min + i * widget.step, 10) for i in range(count)]
-    return _range(name, label, values, widget.value, widget.readout_format)
+    return [round(widget.min + i * widget.step, 10) for i in range(count)]
 
 
 def _range(name: str, label: str, values: list[Any], value: Any, form: str) -> Control:
     start = min(range(len(values)), key=lambda i: abs(values[i] - value))
-    texts = tuple(format(v, form).replace("-", "−") for v in values)
+    try:
+        texts = tuple(format(v, form).replace("-", "−") for v in values)
+    except ValueError as error:  # d3 and Python share most formats, not all
+        raise ValueError(
+            f"{name}: expected a Python format, got readout_format {form!r}"
+        ) from error
     if len(set(texts)) < len(texts):  # the readout's digits can't tell two values apart
         texts = tuple(f"{v:g}".replace("-", "−") for v in values)
     return Control(name, label, "range", tuple(values), texts, start)
