@@ -2,7 +2,7 @@
 // Python wrote the markup and computed every number; nothing is computed here but what a number
 // looks like. The element upgrades itself wherever it appears: a page, a notebook, a frame.
 (() => {
-  const NAME = 'wtl-explorer';
+  const NAME = 'wtl-explorer', CELL = 'td[data-v]:not(.wtl-sum)';
   if (customElements.get(NAME)) return;
 
   const printed = (value, decimals) => value === null ? '−∞'
@@ -59,7 +59,7 @@
         labels.find(label => label.dataset.name === name)?.querySelector('input, select'));
       this.addEventListener('pointerover', e => this.point(e.target));
       this.addEventListener('pointermove', e => this.trace(e));
-      this.addEventListener('click', e => this.choose(e.target.closest('td[data-v]:not(.wtl-sum)')));
+      this.addEventListener('click', e => this.choose(e.target.closest(CELL)));
       this.addEventListener('focusin', e => this.point(e.target));
       this.addEventListener('keydown', e => this.key(e));
       if (this.data) {
@@ -69,10 +69,14 @@
       this.dataset.alive = '';
     }
 
-    // one cell of each map is in the page's tab order; arrow keys move on from there
+    // one cell of each map is in the page's tab order; arrow keys move on from there (Jupyter
+    // takes them from any element that does not say otherwise itself)
     tabs(holder) {
       if (holder.querySelector('.wtl-map td[tabindex="0"]')) return;
-      holder.querySelectorAll('.wtl-map td[data-v]:not(.wtl-sum)').forEach((c, i) => { c.tabIndex = i ? -1 : 0; });
+      holder.querySelectorAll(`.wtl-map ${CELL}`).forEach((c, i) => {
+        c.tabIndex = i ? -1 : 0;
+        c.dataset.lmSuppressShortcuts = 'true';
+      });
     }
 
     update() {
@@ -93,12 +97,18 @@
     }
 
     show(v, { skeletons }, [skeleton, ...values]) {
-      let holder = this.holders[v];
+      let holder = this.holders[v], { cell, at } = holder;
       if (skeletons.length && this.shown[v] !== skeleton) {
         const box = document.createElement('template');
         box.innerHTML = skeletons[skeleton]; // written and escaped by Python
         holder.replaceWith(holder = this.holders[v] = box.content.firstChild);
         this.shown[v] = skeleton;
+        this.tabs(holder);
+        // what was being read in the old table is read on in the new one
+        const same = cell && holder.querySelector('.wtl-map')?.rows[cell.parentNode.rowIndex]?.cells[cell.cellIndex];
+        if (same?.matches(CELL)) holder.cell = same;
+        if (holder.cell && cell.matches('.wtl-chosen')) this.choose(same);
+        if (holder.dataset.kind === 'curves' && at !== undefined) holder.at = Math.min(at, JSON.parse(holder.dataset.x).length - 1);
       }
       holder.values = values;
       holder.querySelectorAll('[data-v]').forEach((slot, i) => {
@@ -106,15 +116,14 @@
         else kinds[holder.dataset.kind](slot, values[i], holder);
       });
       this.tabs(holder);
-      const chosen = holder.querySelector('td.wtl-chosen');
-      if (chosen) this.read(chosen);
+      if (holder.cell) this.read(holder.cell);
       if (holder.at !== undefined) this.readCurve(holder, holder.at);
     }
 
     // --- reading a value: pointer, touch and keyboard alike ---
 
     point(target) {
-      const cell = target.closest?.('td[data-v]:not(.wtl-sum)');
+      const cell = target.closest?.(CELL);
       if (cell && cell.closest('.wtl-map')) this.read(cell);
     }
 
@@ -124,12 +133,12 @@
       table.querySelectorAll('td[tabindex="0"], .wtl-chosen').forEach(c => { c.tabIndex = -1; c.classList.remove('wtl-chosen'); });
       cell.tabIndex = 0;
       cell.classList.add('wtl-chosen');
-      cell.dataset.lmSuppressShortcuts = 'true';
       this.read(cell);
     }
 
     read(cell) {
       const view = cell.closest('.wtl-view'), { row, column, notes } = view.dataset;
+      view.cell = cell; // read again when its number changes
       const line = cell.parentNode, j = cell.cellIndex, i = line.rowIndex - 1;
       const across = view.querySelector('thead').rows[0].cells;
       view.querySelectorAll('.wtl-on').forEach(head => head.classList.remove('wtl-on'));
@@ -162,7 +171,7 @@
 
     key(e) {
       const move = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0], Home: [0, -1e6], End: [0, 1e6] }[e.key];
-      if (!move) return;
+      if (!move || e.altKey || e.ctrlKey || e.metaKey) return; // Alt ← is the browser's
       const cell = e.target.closest('.wtl-map td'), svg = e.target.closest('.wtl-curves');
       if (cell) {
         const rows = cell.closest('tbody').rows, line = rows[Math.min(Math.max(cell.parentNode.sectionRowIndex + move[0], 0), rows.length - 1)];

@@ -62,7 +62,8 @@ def explore(draw: Callable[..., Any], /, **controls: Any) -> "Explorer":
     _check_grid(listed)
     values = [[c.values[i] for c, i in zip(listed, at, strict=True)] for at in _grid(listed)]
     names = [c.name for c in listed]
-    drawn = [_draw(draw, dict(zip(names, frame, strict=True))) for frame in values]
+    with figures.style():
+        drawn = [_draw(draw, dict(zip(names, frame, strict=True))) for frame in values]
     label = inspect.getdoc(draw) or f"{getattr(draw, '__name__', 'view')} by {', '.join(names)}"
     return Explorer(label.splitlines()[0], listed, drawn)
 
@@ -120,21 +121,24 @@ class Explorer:
     def __init__(self, label: str, controls: list[Control], drawn: list[list[View]]) -> None:
         self.label, self.controls, self.frames = label, controls, len(drawn)
         self._drawn = drawn
-        self._start = sum(c.start * step for c, step in zip(controls, _steps(controls), strict=True))
+        self._start = sum(
+            c.start * step for c, step in zip(controls, _steps(controls), strict=True)
+        )
         count = len(drawn[0])
+        if not count:
+            raise ValueError("draw: expected a view, or a list of them, got an empty list")
         for views, at in zip(drawn, _grid(controls), strict=True):
             if len(views) != count:
                 raise ValueError(
-                    f"draw: returned {len(views)} views at {_place(controls, at)} and {count} before"
+                    f"draw: returned {len(views)} views at {_place(controls, at)}, {count} before"
                 )
-        self._tracks = [
-            _track([views[i] for views in drawn], controls) for i in range(count)
-        ]
+        self._tracks = [_track([views[i] for views in drawn], controls) for i in range(count)]
         numbers = sum(_size(slots) for track in self._tracks for _, slots in track.frames)
+        numbers += sum(_size(track.skeletons) for track in self._tracks)
         if numbers > NUMBERS_AT_MOST:
             raise ValueError(
-                f"{_longest(controls)}: {self.frames:,} frames hold {numbers:,} numbers; at most "
-                f"{NUMBERS_AT_MOST:,} fit a page. Give this control fewer values"
+                f"{_longest(controls)}: {self.frames:,} frames weigh as much as {numbers:,} "
+                f"numbers; at most {NUMBERS_AT_MOST:,} fit a page. Give this control fewer values"
             )
 
     def views(self, **values: Any) -> list[View]:
@@ -175,7 +179,7 @@ class Explorer:
         data = {
             "names": [c.name for c in self.controls],
             "counts": [len(c.values) for c in self.controls],
-            "texts": [list(c.texts) for c in self.controls],
+            "texts": [[] if c.kind == "fixed" else list(c.texts) for c in self.controls],
             "views": [
                 {
                     "skeletons": track.skeletons if len(track.skeletons) > 1 else [],
@@ -184,7 +188,7 @@ class Explorer:
                 for track in self._tracks
             ],
         }
-        source = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+        source = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         source = source.replace("<", "\\u003c")  # no token can end the script element
         head = f'<style data-wtl="style">{style()}</style>' if assets else ""
         tail = f'<script data-wtl="script">{script()}</script>' if assets else ""
@@ -257,6 +261,7 @@ def _draw(draw: Callable[..., Any], values: dict[str, Any]) -> list[View]:
 def _track(views: list[View], controls: list[Control]) -> _Track:
     """Collect one view's frames: the same scale for all, each skeleton once."""
     limit = max(view.limit() for view in views)
+    views[0].agree(views)
     skeletons: dict[str, int] = {}
     frames = []
     for view, at in zip(views, _grid(controls), strict=True):
@@ -304,7 +309,11 @@ def _place(controls: list[Control], at: tuple[int, ...]) -> str:
 
 
 def _size(slots: list[Any]) -> int:
-    return sum(len(s) if isinstance(s, list) else 1 for s in slots)
+    """Count numbers; twenty characters of a picture or of markup weigh as one."""
+    return sum(
+        _size(s) if isinstance(s, list) else len(s) // 20 if isinstance(s, str) else 1
+        for s in slots
+    )
 
 
 def _control(control: Control) -> str:

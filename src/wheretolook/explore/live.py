@@ -10,6 +10,7 @@ from typing import Any
 
 import ipywidgets
 
+from .. import figures
 from .controls import check_names, widgets_for
 from .explorer import script, style
 from .views import as_view
@@ -72,8 +73,10 @@ class Live:
         for name, widget in widgets.items():
             if not isinstance(widget, ipywidgets.Widget):  # fixed(…)
                 continue
-            widget.description = widget.description or name.replace("_", " ")
-            widget.style = {"description_width": "initial"}
+            if not getattr(widget, "description", "a widget without one"):
+                widget.description = name.replace("_", " ")
+            if hasattr(getattr(widget, "style", None), "description_width"):
+                widget.style.description_width = "initial"
             if isinstance(widget, ipywidgets.Text | ipywidgets.Textarea):
                 widget.continuous_update = False  # wait for the end of the sentence
                 widget.layout.width = "100%"
@@ -84,14 +87,18 @@ class Live:
     def result(self) -> str:
         """Draw once with the widgets' present values, and return the markup."""
         try:
-            shown = self._draw(**{name: widget.value for name, widget in self.widgets.items()})
-            views = [as_view(v) for v in (shown if isinstance(shown, list | tuple) else [shown])]
+            with figures.style():
+                shown = self._draw(**{name: widget.value for name, widget in self.widgets.items()})
+                shown = shown if isinstance(shown, list | tuple) else [shown]
+                views = [as_view(v) for v in shown]
             limits = [view.limit() for view in views]
             body = "".join(
                 v.markup(limit, v.values(limit)) for v, limit in zip(views, limits, strict=True)
             )
-        except Exception as error:  # noqa: BLE001 the reader's own input: say what is wrong with it
-            words = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
+        except Exception as error:  # the reader's own input: say what is wrong with it
+            words = (
+                str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
+            )
             body = f'<p class="wtl-error" role="alert">{escape(words)}</p>'
         return self._frame(f'<div class="wtl-views">{body}</div>')
 
@@ -108,7 +115,9 @@ class Live:
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         now = ", ".join(
-            f"{getattr(w, 'description', '') or name}: {w.value}" for name, w in self.widgets.items()
+            f"{getattr(w, 'description', '') or name}: {w.value}"
+            for name, w in self.widgets.items()
+            if isinstance(w, ipywidgets.Widget)  # a fixed value may be a whole table
         )
         first = self.result().replace(
             '<div class="wtl-views">',
