@@ -26,11 +26,12 @@ COLOURS: dict[str, tuple[str, str]] = {
 }
 
 FONTS: dict[str, str] = {
-    # "WTL CJK" is the subset that the site build writes; a reader's own Chinese font comes first
-    "sans": 'system-ui, -apple-system, "Segoe UI", "Noto Sans", "Liberation Sans", "PingFang SC", '
-    '"Microsoft YaHei", "Noto Sans CJK SC", "Noto Sans SC", "WTL CJK", sans-serif',
-    "mono": 'ui-monospace, "SF Mono", Menlo, Consolas, "Liberation Mono", "PingFang SC", '
-    '"Microsoft YaHei", "Noto Sans CJK SC", "Noto Sans SC", "WTL CJK", monospace',
+    # "WTL CJK" is the subset that the site build writes. It holds Chinese only and stands first:
+    # behind system-ui, Chromium draws some characters as boxes where no Chinese font is installed.
+    "sans": '"WTL CJK", system-ui, -apple-system, "Segoe UI", "Noto Sans", "Liberation Sans", '
+    '"PingFang SC", "Microsoft YaHei", "Noto Sans CJK SC", "Noto Sans SC", sans-serif',
+    "mono": '"WTL CJK", ui-monospace, "SF Mono", Menlo, Consolas, "Liberation Mono", '
+    '"PingFang SC", "Microsoft YaHei", "Noto Sans CJK SC", "Noto Sans SC", monospace',
 }
 
 SIZES: dict[str, str] = {
