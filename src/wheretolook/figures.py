@@ -196,8 +196,7 @@ def arcs(
         at += width
     for j, (token, place) in enumerate(zip(tokens, places, strict=True)):
         role = "focus" if j == start else "gold" if j == mark else "ink"
-        bold = "bold" if role != "ink" else "normal"
-        axes.text(place, 0, token, ha="center", va="top", color=colour(role), fontweight=bold)
+        axes.text(place, 0, token, ha="center", va="top", color=colour(role))
         if j == start:
             continue
         middle, radius = (place + places[start]) / 2, abs(place - places[start]) / 2
