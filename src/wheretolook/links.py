@@ -93,8 +93,30 @@ class LinkModel:
 
 @lru_cache(maxsize=8)
 def examples(task: str, part: str, seed: int = 0) -> Examples:
-    """Return sentences of a task as tensors: ``"training"``, ``"A"``, ``"B"`` or ``"C"``."""
-    return Examples.of(split(task, seed)[part], TASKS[task].vocabulary)
+    """Return sentences of a task as tensors.
+
+    Parameters
+    ----------
+    task : str
+        A name in `wheretolook.data.links.TASKS`.
+    part : str
+        ``"training"``, ``"A"``, ``"B"`` or ``"C"``; see `wheretolook.data.links.split`.
+    seed : int
+        Where chance starts.
+
+    Returns
+    -------
+    sentences : Examples
+
+    Raises
+    ------
+    ValueError
+        If there is no such task or part.
+    """
+    parts = split(task, seed)
+    if part not in parts:
+        raise ValueError(f"part: {task} has {', '.join(parts)}; got {part!r}")
+    return Examples.of(parts[part], TASKS[task].vocabulary)
 
 
 def train_links(
@@ -153,7 +175,7 @@ def train_links(
     return _with_best_head(model, config, history)
 
 
-def untrained_links(task: str, seed: int = 0, *, tries: int = 1, **options: int) -> LinkModel:
+def untrained_links(task: str, seed: int = 0, *, tries: int = 1, **options: int | str) -> LinkModel:
     """Make an untrained model; of several, the one whose peak finds most links in training.
 
     Parameters
@@ -164,7 +186,19 @@ def untrained_links(task: str, seed: int = 0, *, tries: int = 1, **options: int)
         How many random models to choose from.
     **options
         Heads, layers, width and values of the `SentenceModel`.
+
+    Returns
+    -------
+    LinkModel
+
+    Raises
+    ------
+    ValueError
+        If there is no such task, no try, or the model can't be made so.
     """
+    if tries < 1:
+        raise ValueError(f"tries: expected 1 or more, got {tries}")
+    examples(task, "training", seed)  # says so if there is no such task
     config = {"task": task, "seed": seed, **options}
     found = []
     for number in range(tries):
@@ -175,7 +209,7 @@ def untrained_links(task: str, seed: int = 0, *, tries: int = 1, **options: int)
 
 
 def _make(config: dict) -> SentenceModel:
-    vocabulary = TASKS[config["task"]].vocabulary if config["task"] in TASKS else ()
+    vocabulary = TASKS[config["task"]].vocabulary
     shape = {name: config[name] for name in config if name not in ("task", "seed")}
     with torch.random.fork_rng(devices=[]):  # leaves the reader's own random numbers alone
         torch.manual_seed(config["seed"])

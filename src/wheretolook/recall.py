@@ -10,7 +10,7 @@ from .attention import Additive, Bilinear, Cosine, Dot, ScaledDot, Scorer, SelfA
 from .data.recall import Recall, recall
 from .training import History, Recipe, fit
 
-__all__ = ["SCORERS", "RecallModel", "score_recall", "train_recall"]
+__all__ = ["SCORERS", "RecallModel", "RecallScore", "score_recall", "train_recall"]
 
 SCORERS: dict[str, Callable[[int], Scorer]] = {
     "raw dot": lambda width: Dot(),

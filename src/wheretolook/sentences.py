@@ -114,7 +114,7 @@ class SentenceModel(nn.Module):
         ValueError
             If the shapes do not fit or the sentence is too long.
         """
-        batch, length = self._check(ids, query)
+        batch, length = self._check(ids, query, attn_masks)
         real = padding_mask(ids).unsqueeze(1)
         words = self.words(ids)
         x = words + self.positions.weight[:length]
@@ -131,10 +131,17 @@ class SentenceModel(nn.Module):
         read = x[torch.arange(batch), query]
         return Reading(self.output_layer(self.final_norm(read)), attentions)
 
-    def _check(self, ids: Tensor, query: Tensor) -> tuple[int, int]:
+    def _check(
+        self, ids: Tensor, query: Tensor, attn_masks: dict[int, Tensor] | None
+    ) -> tuple[int, int]:
         longest = self.positions.num_embeddings
         if ids.ndim != 2 or ids.shape[1] > longest:
             raise ValueError(f"ids: expected (B, L), L at most {longest}, got {tuple(ids.shape)}")
         if query.shape != ids.shape[:1]:
             raise ValueError(f"query: expected ({ids.shape[0]},), got {tuple(query.shape)}")
+        unknown = set(attn_masks or ()) - set(range(len(self.layers)))
+        if unknown:
+            raise ValueError(
+                f"attn_masks: expected layers 0 to {len(self.layers) - 1}, got {sorted(unknown)}"
+            )
         return ids.shape

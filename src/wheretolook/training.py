@@ -1,7 +1,7 @@
 """One loop that trains every model of the book.
 
 It takes a fixed number of steps, never a fixed time, and draws its batches from a seed: the same
-seed gives the same history on the same machine (with the same number of threads).
+seed gives the same history on the same machine.
 
 A bar on stderr shows the progress in a terminal and in a notebook; ``WHERETOLOOK_PROGRESS=0``
 hides it (the book's own build sets this). ``WHERETOLOOK_RETRAIN=1`` makes `remembered` forget.
@@ -11,6 +11,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -91,6 +92,7 @@ def fit(
     *,
     seed: int = 0,
     label: str = "training",
+    threads: int = 1,
 ) -> History:
     """Train a model in place.
 
@@ -108,6 +110,9 @@ def fit(
         Where the batches start.
     label : str
         What the progress bar says.
+    threads : int
+        For torch while it trains. Sums come out a little different with another number, and the
+        book's models are so small that one is also the fastest.
 
     Returns
     -------
@@ -136,16 +141,17 @@ def fit(
     source = batches(torch.Generator().manual_seed(seed))
     history, start = History(), time.process_time()
     model.train()
-    for step in tqdm(range(recipe.steps), desc=label, leave=False, disable=_quiet()):
-        for group in optimizer.param_groups:
-            group["lr"] = recipe.rate_at(step)
-        value = loss(model, next(source))
-        optimizer.zero_grad()
-        value.backward()
-        optimizer.step()
-        history.losses.append(value.item())
-        if not value.isfinite():
-            raise ValueError(f"loss: expected a finite number, got {value.item()} at step {step}")
+    with _threads(threads):
+        for step in tqdm(range(recipe.steps), desc=label, leave=False, disable=_quiet()):
+            for group in optimizer.param_groups:
+                group["lr"] = recipe.rate_at(step)
+            value = loss(model, next(source))
+            if not value.isfinite():
+                raise ValueError(f"loss: expected a finite number, got {value} at step {step}")
+            optimizer.zero_grad()
+            value.backward()
+            optimizer.step()
+            history.losses.append(value.item())
     model.eval()
     history.seconds = time.process_time() - start
     return history
@@ -184,11 +190,22 @@ def remembered(
         model.eval()
         return History(**kept["history"])
     history = train()
-    path.parent.mkdir(parents=True, exist_ok=True)
     half_written = path.with_suffix(f".{os.getpid()}")
-    torch.save({"weights": model.state_dict(), "history": asdict(history)}, half_written)
-    half_written.replace(path)  # another process sees all of it or nothing
+    with suppress(OSError):  # a reader whose disk can't be written still has the trained model
+        path.parent.mkdir(parents=True, exist_ok=True)
+        torch.save({"weights": model.state_dict(), "history": asdict(history)}, half_written)
+        half_written.replace(path)  # another process sees all of it or nothing
     return history
+
+
+@contextmanager
+def _threads(number: int) -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(number)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def _quiet() -> bool:

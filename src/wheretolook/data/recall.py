@@ -34,9 +34,7 @@ class Recall(NamedTuple):
     answer: Tensor
 
 
-def recall(
-    batch: int, generator: torch.Generator, *, pairs: int = 10, symbols: int = 20
-) -> Recall:
+def recall(batch: int, generator: torch.Generator, *, pairs: int = 10, symbols: int = 20) -> Recall:
     """Draw questions.
 
     Parameters
