@@ -2,7 +2,7 @@
 
 import re
 from html import unescape
-from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import Path
 
 from sphinx.application import Sphinx
@@ -38,8 +38,8 @@ def write_font(app: Sphinx, error: Exception | None) -> None:
     """
     if error or app.builder.format != "html":
         return
-    source = files("pylopdf_fonts_zh_cn") / "NotoSansSC-Regular.otf"
-    font = subset(Path(str(source)), chinese(read_pages(app)))
+    source = Path(find_spec("pylopdf_fonts_zh_cn").origin).with_name("NotoSansSC-Regular.otf")
+    font = subset(source, chinese(read_pages(app)))
     (Path(app.outdir) / "_static/wtl-cjk.woff2").write_bytes(font)
 
 

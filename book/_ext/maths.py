@@ -2,7 +2,7 @@
 
 import re
 from html import unescape
-from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import Path
 from unicodedata import normalize
 from xml.etree import ElementTree
@@ -108,8 +108,9 @@ def write_font(app: Sphinx, error: Exception | None) -> None:
     """Write the part of STIX Two Math that the formulas need, larger brackets included."""
     if error or app.builder.format != "html":
         return
-    source = files("ziamath") / "fonts/STIXTwoMath-Regular.ttf"
-    font = subset(Path(str(source)), characters(read_pages(app)), maths=True)
+    # Found without an import: the package would load its whole font.
+    source = Path(find_spec("ziamath").origin).parent / "fonts/STIXTwoMath-Regular.ttf"
+    font = subset(source, characters(read_pages(app)), maths=True)
     (Path(app.outdir) / "_static/stix-two-math.woff2").write_bytes(font)
 
 
