@@ -563,7 +563,8 @@ class Curves(View):
 
     def describe(self) -> str:
         """Return where each curve ends."""
-        ends = ", ".join(f"{n} ends at {y[-1]:.{self.decimals}f}" for n, y in self.series.items())
+        last = {n: fixed_point(y[-1], self.decimals) for n, y in self.series.items()}
+        ends = ", ".join(f"{n} ends at {printed(v, self.decimals)}" for n, v in last.items())
         return f"{self.title or f'{self.y_name} over {self.x_name}'}: {ends}"
 
 
@@ -650,10 +651,9 @@ class Arrows(View):
 
     def describe(self) -> str:
         """Return where each arrow ends."""
-        ends = ", ".join(
-            f"{n} ({x:.2f}, {y:.2f})" for n, (x, y) in zip(self.names, self.ends, strict=True)
-        )
-        return f"{self.title}: {ends}"
+        tips = [[printed(fixed_point(v, 2), 2) for v in end] for end in self.ends]
+        ends = ", ".join(f"{n} ({x}, {y})" for n, (x, y) in zip(self.names, tips, strict=True))
+        return f"{self.title or 'arrows'}: {ends}"
 
 
 class Picture(View):
@@ -719,8 +719,8 @@ def as_view(shown: Any) -> View:
     if isinstance(shown, View):
         return shown
     if isinstance(shown, Figure):
-        title = shown.get_suptitle() or next((a.get_title() for a in shown.axes), "")
-        return Picture(shown, title or "figure")
+        titles = [a.get_title(place) for a in shown.axes for place in ("left", "center", "right")]
+        return Picture(shown, next(filter(None, [shown.get_suptitle(), *titles]), "figure"))
     raise ValueError(
         "draw: expected a view (Heatmap, Matrix, Tokens, Bars, Curves, Arrows), a matplotlib "
         f"figure, or a list of them, got {type(shown).__name__}"
@@ -770,7 +770,7 @@ def _array(name: str, values: Any, ndim: int, *, hidden: bool = False) -> np.nda
     """Return float64 numbers with `ndim` axes; -inf passes only where it means a hidden cell."""
     if isinstance(values, Tensor):
         values = values.detach().to("cpu", torch.float64)
-    array = np.asarray(values, dtype=np.float64)
+    array = np.asarray(values, dtype=np.float64).copy()  # draw may use its buffer again
     if array.ndim != ndim:
         shape = "(rows, columns)" if ndim == 2 else "(n,)"
         raise ValueError(f"{name}: expected shape {shape}, got {array.shape}")
