@@ -190,6 +190,16 @@ def test_names_that_change_unsaid_are_an_error():
         explore(lambda x: Bars([1], [x]), x=["a", "b"])
 
 
+def test_titles_and_notes_may_change_as_numbers_do():
+    explorer = explore(lambda x: Heatmap([[x]], title=f"at {x}", notes=[[f"is {x}"]]), x=[0.5, 1.0])
+    frames = data(explorer)["views"][0]["frames"]
+    assert [frame[1:] for frame in frames] == [
+        ["at 0.5", 50, 50, ["is 0.5"]],
+        ["at 1.0", 100, 100, ["is 1.0"]],
+    ]
+    assert 'data-notes="[&quot;is 0.5&quot;]"' in explorer.html()
+
+
 def test_a_number_of_views_that_changes_is_an_error():
     with pytest.raises(ValueError, match="draw: returned 2 views at n = 2, 1 before"):
         explore(lambda n: [bar()] * n, n=(1, 2))

@@ -12,6 +12,7 @@
   const fill = {
     cell(slot, value, view) {
       const { decimals, limit } = view.dataset;
+      if (Array.isArray(value)) { view.dataset.notes = JSON.stringify(value); return; }
       if (slot.classList.contains('wtl-sum')) { slot.textContent = printed(value, +decimals); return; }
       const signed = slot.closest('.wtl-signed');
       slot.toggleAttribute('data-hidden', value === null);

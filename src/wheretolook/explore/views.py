@@ -137,12 +137,15 @@ class Matrix(View):
         return float(np.abs(finite).max(initial=0.0))
 
     def values(self, limit: float) -> list[Any]:
-        """Return title, then each row's cells (and sum)."""
+        """Return title, then each row's cells (and sum), then all notes as one list."""
         cells = [[fixed_point(v, self.decimals) for v in row] for row in self.array]
         if self.sums:
             for row, total in zip(cells, self.array.sum(1), strict=True):
                 row.append(fixed_point(total, self.decimals))
-        return [self.title, *(cell for row in cells for cell in row)]
+        slots: list[Any] = [self.title, *(cell for row in cells for cell in row)]
+        if self.notes is not None:
+            slots.append([str(note) for row in self.notes for note in row])
+        return slots
 
     def markup(self, limit: float, slots: Sequence[Any] | None) -> str:
         """Return a table with row and column headers; every cell is a slot."""
@@ -162,9 +165,9 @@ class Matrix(View):
             body += f'<tr><th scope="row">{escape(row)}</th>{cells}</tr>'
         dense = " wtl-dense" if max(self.array.shape) > 24 else ""
         signed = " wtl-signed" if self.signed else ""
-        notes = ""
-        if self.notes is not None:
-            notes = f' data-notes="{escape(_json([n for row in self.notes for n in row]))}"'
+        noted, notes = " data-v" * (self.notes is not None), ""
+        if noted and slots is not None:
+            notes = f' data-notes="{escape(_json(slots[-1]))}"'
         low = f"−{limit:.3g}" if self.signed else "0"
         return (
             f'<div class="wtl-view" data-kind="matrix" data-decimals="{self.decimals}" '
@@ -175,7 +178,7 @@ class Matrix(View):
             f'<span class="wtl-axes">{corner}</span></caption>'
             f"<thead><tr><td></td>{heads}</tr></thead><tbody>{body}</tbody></table></div>"
             f'<div class="wtl-legend{signed}" aria-hidden="true">{low}<i></i>{limit:.3g}</div>'
-            '<p class="wtl-read" aria-live="polite"></p></div>'
+            f'<p class="wtl-read" aria-live="polite"{noted}></p></div>'
         )
 
     def _cell(self, slot: Any, limit: float) -> str:
