@@ -57,8 +57,12 @@ def check_names(draw: Callable[..., Any], names: Iterable[str]) -> None:
             raise ValueError(f"{name}: draw needs this parameter, but it got no control")
 
 
-def widgets_for(controls: dict[str, Any]) -> dict[str, Any]:
+def widgets_for(
+    controls: dict[str, Any], draw: Callable[..., Any] | None = None
+) -> dict[str, Any]:
     """Make a widget of each abbreviation, as ``ipywidgets.interact`` would.
+
+    A default value of `draw`'s parameter is where its control starts.
 
     Raises
     ------
@@ -66,9 +70,11 @@ def widgets_for(controls: dict[str, Any]) -> dict[str, Any]:
         If an abbreviation has no widget; names the control.
     """
     widgets = {}
+    parameters = inspect.signature(draw).parameters if draw else {}
     for name, abbreviation in controls.items():
+        start = parameters[name].default if name in parameters else inspect.Parameter.empty
         try:
-            widgets[name] = interactive.widget_from_abbrev(abbreviation)
+            widgets[name] = interactive.widget_from_abbrev(abbreviation, start)
         except ValueError as error:  # (min, max) with min > max, and the like
             raise ValueError(f"{name}: {error}, got {abbreviation!r}") from error
         if widgets[name] is None:
@@ -79,13 +85,17 @@ def widgets_for(controls: dict[str, Any]) -> dict[str, Any]:
     return widgets
 
 
-def read_controls(controls: dict[str, Any]) -> list[Control]:
+def read_controls(
+    controls: dict[str, Any], draw: Callable[..., Any] | None = None
+) -> list[Control]:
     """List the values that each control can take.
 
     Parameters
     ----------
     controls : dict
         Name → abbreviation or ipywidgets control.
+    draw : callable, optional
+        Its defaults are where the controls start.
 
     Returns
     -------
@@ -104,7 +114,7 @@ def read_controls(controls: dict[str, Any]) -> list[Control]:
     ('0.50', '0.75', '1.00')
     """
     listed = []
-    for name, widget in widgets_for(controls).items():
+    for name, widget in widgets_for(controls, draw).items():
         listed.append(_listed(name, widget))
         if widget is not controls[name] and hasattr(widget, "close"):
             widget.close()  # made here only to read the abbreviation

@@ -35,7 +35,8 @@ def explore(draw: Callable[..., Any], /, **controls: Any) -> "Explorer":
     draw : callable
         Gets one value of each control by name; returns a view (`Heatmap`, `Matrix`, `Tokens`,
         `Bars`, `Curves`, `Arrows`), a matplotlib figure, or a list of them. The first line of its
-        docstring names the explorer, also for a screen reader.
+        docstring names the explorer, also for a screen reader; a default value is where its
+        control starts.
     **controls
         ``(min, max[, step])``, a list, a dict, a bool, ``fixed(…)``, or an ipywidgets control
         whose values can be listed.
@@ -58,7 +59,7 @@ def explore(draw: Callable[..., Any], /, **controls: Any) -> "Explorer":
     3
     """
     check_names(draw, controls)
-    listed = read_controls(controls)
+    listed = read_controls(controls, draw)
     _check_grid(listed)
     values = [[c.values[i] for c, i in zip(listed, at, strict=True)] for at in _grid(listed)]
     names = [c.name for c in listed]
@@ -92,7 +93,7 @@ def show(*views: Any, label: str = "") -> "Explorer":
     if not views:
         raise ValueError("views: expected at least one view, got none")
     shown = [as_view(view) for view in views]
-    return Explorer(label or shown[0].describe(), [], [shown])
+    return Explorer(label or shown[0].title or shown[0].describe(), [], [shown])
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,7 @@ def live(draw: Callable[..., Any], /, **controls: Any) -> "Live":
     True
     """
     check_names(draw, controls)
-    return Live(draw, widgets_for(controls))
+    return Live(draw, widgets_for(controls, draw))
 
 
 class Live:

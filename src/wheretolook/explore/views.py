@@ -525,7 +525,7 @@ class Curves(View):
             legend += f'<span class="wtl-s{i + 1}"><i></i>{escape(name)}</span>'
         base = _HEIGHT - _BOTTOM
         ticks = "".join(
-            f'<text x="{_LEFT - 6}" y="{y + 4}" text-anchor="end">{v:.3g}</text>'
+            f'<text x="{_LEFT - 6}" y="{y + 4}" text-anchor="end">{_short(v)}</text>'
             for v, y in ((high, 8), (low, base))
         ) + "".join(
             f'<text x="{x}" y="{base + 16}" text-anchor="{a}">{v:g}</text>'
@@ -761,6 +761,10 @@ def arrow_path(x: float, y: float) -> str:
 def _listing(title: str, names: Sequence[str], values: Sequence[Any], decimals: int) -> str:
     words = ", ".join(f"{n} {printed(v, decimals)}" for n, v in zip(names, values, strict=True))
     return f"{title}: {words}" if title else words
+
+
+def _short(value: float) -> str:
+    return f"{value:.3g}".replace("-", "−")
 
 
 def _json(value: Any) -> str:
