@@ -66,6 +66,8 @@
       if (this.data) {
         this.addEventListener('input', () => this.update());
         this.update();
+        // a page that comes back gets its controls' places from the browser, after us
+        if (document.readyState !== 'complete') addEventListener('pageshow', () => this.update(), { once: true });
       } else this.holders.forEach(holder => this.tabs(holder));
       this.dataset.alive = '';
     }
