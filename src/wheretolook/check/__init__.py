@@ -1,0 +1,21 @@
+"""Exercise checkers: each tries the reader's function, and answers back.
+
+``check.attention_weights(my_function)`` returns `Marks`: a number of points with feedback that
+fits the misconception. One file a chapter; how they work stands in ``exercise``.
+"""
+
+from .ch04_self_attention import additive_scores, attention_weights, own_rank, self_attention
+from .exercise import Case, Exercise, Mistake
+from .marks import Finding, Marks
+
+__all__ = [
+    "Case",
+    "Exercise",
+    "Finding",
+    "Marks",
+    "Mistake",
+    "additive_scores",
+    "attention_weights",
+    "own_rank",
+    "self_attention",
+]
