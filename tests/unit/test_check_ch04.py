@@ -97,6 +97,21 @@ RIGHT_WEIGHTS = bench(
 )
 
 WRONG_WEIGHTS = bench(
+    (lambda q, k: (q @ k.T / q.shape[-1] ** 0.5).softmax(-1), "without a batch axis only"),
+    (lambda q, k: (q @ k.transpose(0, 1) / q.shape[-1] ** 0.5).softmax(-1), "count axes from"),
+    (lambda q, k: (q @ k.T).softmax(-1), "The scale is missing"),
+    (
+        lambda q, k: (q @ k.view(len(k), k.shape[2], -1) / q.shape[-1] ** 0.5).softmax(-1),
+        "reshaped",
+    ),
+    (
+        lambda q, k: (
+            scaled(q, k)
+            .where(torch.ones(q.shape[-2], k.shape[-2]).tril() > 0, -torch.inf)
+            .softmax(-1)
+        ),
+        "causal mask",
+    ),
     (lambda q, k: scaled(q, k).softmax(-2), "over the queries"),
     (lambda q, k: F.softmax(scaled(q, k), dim=1), "over the queries"),
     (lambda q, k: F.softmax(scaled(q, k), dim=0), "over the first axis"),
@@ -230,6 +245,20 @@ RIGHT_ATTENTION = bench(
 )
 
 WRONG_ATTENTION = bench(
+    (
+        lambda x, wq, wk, wv: F.scaled_dot_product_attention(
+            x @ wq, x @ wk, x @ wv, is_causal=True
+        ),
+        "causal mask",
+    ),
+    (
+        lambda x, wq, wk, wv: F.scaled_dot_product_attention(x @ wq, x @ wk, x @ wv, scale=1.0),
+        "The scale is missing",
+    ),
+    (
+        lambda x, wq, wk, wv: (x @ wq @ (x @ wk).T / wq.shape[1] ** 0.5).softmax(-1) @ x @ wv,
+        "without a batch axis only",
+    ),
     (lambda x, wq, wk, wv: softmax_of(x @ wq, x @ wk, 1) @ x @ wv, "The scale is missing"),
     (lambda x, wq, wk, wv: softmax_of(x @ wq, x @ wk, 1 / wq.shape[1]) @ x @ wv, "divided by E"),
     (lambda x, wq, wk, wv: softmax_of(x @ wq, x @ wk, wq.shape[1] ** 0.5) @ x @ wv, "multiplied"),
@@ -522,6 +551,7 @@ def test_a_wrong_answer_earns_nothing_but_its_message(checker, answer, message):
     marks = checker(answer)
     assert (marks, marks.status) == (0.0, "wrong"), marks.feedback
     assert re.search(message, marks.feedback), marks.feedback
+    assert not re.search(r"\d\.\d\d", marks.feedback), "no value of the result may be shown"
 
 
 @pytest.mark.parametrize(("checker", "answer", "message"), over(2))

@@ -115,6 +115,12 @@ def _weighing(make: Callable[..., Callable[..., Tensor]]) -> tuple[Mistake, ...]
             "exp is taken, but the rows are not divided by their sums.",
         ),
         normalise(
+            lambda scores: scores.masked_fill(
+                torch.ones_like(scores).triu(1) > 0, -torch.inf
+            ).softmax(-1),
+            "A causal mask hides what comes later. None is asked for: every query sees every key.",
+        ),
+        normalise(
             torch.sigmoid,
             "This is a sigmoid: each weight by itself between 0 and 1. With softmax the keys "
             "compete, and each row sums to 1.",
@@ -168,6 +174,11 @@ _ATTENTION_WEIGHTS = Exercise(
             lambda query, key: _weights(query, key) @ key,
             "You have gone one step too far: this is a sum weighted by the weights. Return the "
             "weights themselves.",
+        ),
+        Mistake(
+            lambda query, key: _softmax(query @ key.reshape(key.mT.shape) / query.shape[-1] ** 0.5),
+            "The key is reshaped where it should be transposed. view and reshape keep the order "
+            "of the numbers and only cut it anew, so entries of different keys get mixed.",
         ),
         Mistake(lambda query, key: _late(query, key, _dot), _TOO_LATE),
         Mistake(lambda query, key: _late(query, key, _scaled), _TOO_LATE),

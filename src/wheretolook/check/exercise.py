@@ -51,6 +51,10 @@ _SQUARE = (
     "This is right only where all lengths and widths are equal. Look for two axes that you take "
     "for each other: a transpose too many or too few, or a size read from the wrong axis."
 )
+_UNBATCHED = (
+    "This is right for a single table without a batch axis only. .T turns all axes, and "
+    "transpose(0, 1) the first two, of which one is now the batch: count axes from the end."
+)
 _BLANK = "Your function gives nothing back. If you have written it already: is there a return?"
 
 
@@ -106,7 +110,7 @@ class Case:
 
 ONE = Case("one sequence (B = 1)", (1,), {"L": 5, "S": 7, "D": 6, "E": 3, "Ev": 2})
 BATCH = Case("a batch of sequences", (3,), {"L": 7, "S": 9, "D": 6, "E": 5, "Ev": 2})
-SINGLE = Case("no batch axis at all", (), {"L": 6, "S": 5, "D": 4, "E": 3, "Ev": 2})
+SINGLE = Case("no batch axis at all", (), {"L": 6, "S": 5, "D": 4, "E": 7, "Ev": 2})
 LEADING = Case("several leading axes", (2, 3), {"L": 5, "S": 9, "D": 8, "E": 6, "Ev": 7})
 # Only to understand a wrong answer: what no rectangle lets through may pass here.
 SQUARE = Case("equal sizes", (2,), dict.fromkeys(("L", "S", "D", "E", "Ev"), 5))
@@ -293,10 +297,11 @@ class Exercise:
         got, problem = self._collect(asked, draws)
         if not problem and _all_agree(got, right):
             return ""
+        fits = not problem and got[0].shape == right[0].shape
         return (
             self._mistake(draws, got)
             or (not problem and _all_agree(got[:-1], got[1:]) and _CONSTANT)
-            or (case is self.cases[0] and self._square(asked))
+            or (case is self.cases[0] and not fits and self._elsewhere(asked))
             or problem
             or self._difference(got[0], right[0], case)
         )
@@ -325,22 +330,24 @@ class Exercise:
         """Return the message of the misconception that gives these very results."""
         for mistake in self.mistakes if got else ():
             # A mistake that these sizes don't allow can't be the one.
-            with contextlib.suppress(RuntimeError):
+            with contextlib.suppress(Exception):
                 if _all_agree(got, [mistake.function(*d.values()) for d in draws]):
                     return mistake.message
         return ""
 
-    def _square(self, asked: _Asked) -> str:
-        """Understand, by equal sizes, an answer that unequal sizes only let fail."""
-        if len(set(" ".join(self.inputs.values()).split()) - {"B"}) < 2:
-            return ""
-        draws = [self.draw(SQUARE, seed) for seed in _SEEDS]
-        got, problem = self._collect(asked, draws)
-        if problem:
-            return ""
-        if _all_agree(got, [self.solution(*d.values()) for d in draws]):
-            return _SQUARE
-        return self._mistake(draws, got)
+    def _elsewhere(self, asked: _Asked) -> str:
+        """Understand an answer that these sizes only let fail, by sizes that let it through."""
+        lengths = set(" ".join(self.inputs.values()).split()) - {"B"}
+        for case, message in ((SINGLE, _UNBATCHED), (SQUARE, _SQUARE)):
+            if case is SQUARE and len(lengths) == 1:  # then the tables are always square
+                continue
+            draws = [self.draw(case, seed) for seed in _SEEDS]
+            got, _ = self._collect(asked, draws)
+            if _all_agree(got, [self.solution(*d.values()) for d in draws]):
+                return message
+            if objection := self._mistake(draws, got):
+                return objection
+        return ""
 
     def _difference(self, got: Tensor, right: Tensor, case: Case) -> str:
         """Say in what way a result differs, when nothing more is known."""
