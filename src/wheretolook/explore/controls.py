@@ -57,9 +57,7 @@ def check_names(draw: Callable[..., Any], names: Iterable[str]) -> None:
             raise ValueError(f"{name}: draw needs this parameter, but it got no control")
 
 
-def widgets_for(
-    controls: dict[str, Any], draw: Callable[..., Any] | None = None
-) -> dict[str, Any]:
+def widgets_for(controls: dict[str, Any], draw: Callable[..., Any] | None = None) -> dict[str, Any]:
     """Make a widget of each abbreviation, as ``ipywidgets.interact`` would.
 
     A default value of `draw`'s parameter is where its control starts.
