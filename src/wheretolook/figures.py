@@ -229,10 +229,11 @@ def png(draw: Callable[..., Any], panels: int = 1, size: tuple[float, float] = (
         return figure_png(figure)
 
 
-def figure_png(figure: Figure) -> bytes:
-    """Return a figure as PNG bytes and close it."""
+def figure_png(figure: Figure, *, clear: bool = False) -> bytes:
+    """Return a figure as PNG bytes and close it; with `clear` the page shines through."""
     buffer = BytesIO()
+    quiet = {"Software": None}  # the same bytes from every version
     with style():  # for its silence about glyphs
-        figure.savefig(buffer, format="png", dpi=110, metadata={"Software": None})
+        figure.savefig(buffer, format="png", dpi=160, metadata=quiet, transparent=clear)
     plt.close(figure)
     return buffer.getvalue()
