@@ -33,6 +33,14 @@ FLAGS = [
 ]
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print what tests measured: `record_property("note", "…")`."""
+    for report in terminalreporter.getreports("passed") + terminalreporter.getreports("failed"):
+        for name, value in report.user_properties:
+            if name == "note" and report.when == "call":
+                terminalreporter.write_line(value)
+
+
 @pytest.fixture(scope="session")
 def html() -> Path:
     """The folder of the built site; tests never build it themselves."""

@@ -21,13 +21,15 @@ class CellFailed(SphinxError):
     category = "A notebook failed"
 
 
-def digest(root: Path) -> str:
+def digest(root: Path, folder: str = "src") -> str:
     """Name the state of everything that a notebook may import.
 
     Parameters
     ----------
     root : Path
         The book's root, which holds `src` and `requirements.txt`.
+    folder : str
+        Where to look for modules, scripts, styles and tables.
 
     Returns
     -------
@@ -36,7 +38,7 @@ def digest(root: Path) -> str:
     """
     files = [
         path
-        for path in (root / "src").rglob("*")
+        for path in (root / folder).rglob("*")
         if path.is_file() and not {"__pycache__"} & set(path.parts) and ".egg-info" not in str(path)
     ]
     state = hashlib.sha256()
@@ -59,6 +61,8 @@ def choose_cache(app: Sphinx, config: Config) -> None:
         if old != current:
             shutil.rmtree(old) if old.is_dir() else old.unlink()
     config.nb_execution_cache_path = str(current)
+    # These modules have a say in every page, but in no notebook's outputs.
+    config.site_state = digest(Path(__file__).parent, "")
 
 
 def drop_stale_pages(
@@ -119,6 +123,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     # MyST-NB offers no hook here: both names are looked up when a page is read.
     myst_cache.single_nb_execution = execute
     chooser.NotebookClientCache = Client
+    app.add_config_value("site_state", "", "env")
     app.connect("config-inited", choose_cache)
     app.connect("env-get-outdated", drop_stale_pages)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

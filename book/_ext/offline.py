@@ -4,6 +4,7 @@ import re
 import shutil
 from pathlib import Path
 
+from docutils.nodes import document
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
@@ -26,6 +27,12 @@ def switch_off_thebe(app: Sphinx, config: Config) -> None:
             if listener.handler.__module__ == "sphinx_thebe":
                 app.disconnect(listener.id)
     app.registry.css_files = [file for file in app.registry.css_files if "thebe" not in file[0]]
+
+
+def drop_widget_state(app: Sphinx, doctree: document) -> None:
+    """Leave out the state of widgets, which nothing on the page could bring to life."""
+    data = getattr(app.env, "nb_metadata", {})
+    data.get(app.env.docname, {}).get("js_files", {}).clear()
 
 
 def icons(static: Path, pages: str) -> set[int]:
@@ -64,5 +71,6 @@ def trim(app: Sphinx, error: Exception | None) -> None:
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register with Sphinx."""
     app.connect("config-inited", switch_off_thebe)
+    app.connect("doctree-read", drop_widget_state)
     app.connect("build-finished", trim, priority=900)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
