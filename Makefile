@@ -37,9 +37,10 @@ serve: book
 	@echo "http://localhost:$(PORT)/ (stop with Ctrl-C)"
 	@$(RUN)/python -m http.server --bind 127.0.0.1 --directory $(HTML) $(PORT)
 
-# One thread for each of the two workers, so that they don't fight for cores.
+# One thread for each of the two workers, so that they don't fight for cores; one
+# hash seed, so that both list the same tests in the same order.
 test: browser lint book
-	OMP_NUM_THREADS=1 $(RUN)/python -m pytest -n 2 --dist loadfile
+	OMP_NUM_THREADS=1 PYTHONHASHSEED=0 $(RUN)/python -m pytest -n 2 --dist loadfile
 
 browser: $(READY)
 	@$(RUN)/python tools/browser.py
