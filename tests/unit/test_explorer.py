@@ -321,7 +321,7 @@ def test_the_label_is_the_first_line_of_the_docstring(explorer):
 
 def test_the_picture_has_chinese_without_a_complaint(explorer):
     with warnings.catch_warnings():
-        warnings.simplefilter("error")
+        warnings.simplefilter("error", UserWarning)
         assert explorer.png().startswith(b"\x89PNG\r\n\x1a\n")
 
 
@@ -332,7 +332,7 @@ def test_a_matplotlib_figure_has_chinese_without_a_complaint():
         return figure
 
     with warnings.catch_warnings():
-        warnings.simplefilter("error")
+        warnings.simplefilter("error", UserWarning)
         explorer = explore(draw, x=[1, 2])
         assert explorer.png().startswith(b"\x89PNG")
     assert explorer.views(x=2)[0].alt == "我爱中国 2"
@@ -341,7 +341,7 @@ def test_a_matplotlib_figure_has_chinese_without_a_complaint():
 
 def test_every_view_has_a_picture_side_by_side():
     with warnings.catch_warnings():
-        warnings.simplefilter("error")
+        warnings.simplefilter("error", UserWarning)
         assert hostile_explorer().png().startswith(b"\x89PNG")
 
 

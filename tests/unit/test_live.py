@@ -95,7 +95,7 @@ def test_an_empty_sentence_is_told_what_is_missing():
 )  # fmt: skip
 def test_every_widget_with_a_value_is_taken(make):
     with warnings.catch_warnings():
-        warnings.simplefilter("error")
+        warnings.filterwarnings("error", message=".*unrecognized argument")
         panel = live(lambda x: Bars([1], [repr(x)]), x=make())
     assert 'class="wtl-error"' not in panel.result()
     assert len(panel.box.children) == 2
@@ -168,7 +168,7 @@ def test_a_figure_can_be_shown_live():
         return figure
 
     with warnings.catch_warnings():
-        warnings.simplefilter("error")
+        warnings.simplefilter("error", UserWarning)
         assert 'alt="我爱"' in live(draw, title="我爱").result()
     assert not plt.get_fignums()
 
