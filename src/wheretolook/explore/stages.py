@@ -12,7 +12,12 @@ __all__ = ["product_notes", "score_notes", "stages", "weight_notes"]
 
 
 def stages(
-    attention: Attention, rows: Sequence[str], columns: Sequence[str], *, chosen: int | None = None
+    attention: Attention,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    *,
+    chosen: int | None = None,
+    maps: tuple[Tensor, Tensor, Tensor, Tensor] | None = None,
 ) -> list[View]:
     """Lay the stages of one attention side by side; every cell's note is its own arithmetic.
 
@@ -23,7 +28,10 @@ def stages(
     rows, columns : sequences of str
         The L tokens that ask and the S tokens that are asked.
     chosen : int, optional
-        A query whose row is outlined in every stage.
+        A query whose row is outlined in every stage that has one.
+    maps : four matrices, optional
+        Tokens (L, D) and W_Q, W_K, W_V (D, width): query, key and value then tell how they were
+        made, too.
 
     Returns
     -------
@@ -53,10 +61,14 @@ def stages(
 
     query, key, value = attention.query, attention.key, attention.value
     hidden = attention.masked.isneginf()
+    made = [None] * 3 if maps is None else [product_notes(maps[0], map) for map in maps[1:]]
+    asked = [options(x, columns, "feature", False) for x in (key, value)]
     return [
-        Matrix(query, title="query", row_name="query", **options(query, rows, "feature")),
-        Matrix(key, title="key", row_name="key", **options(key, columns, "feature", False)),
-        Matrix(value, title="value", row_name="key", **options(value, columns, "feature", False)),
+        Matrix(
+            query, title="query", row_name="query", notes=made[0], **options(query, rows, "feature")
+        ),
+        Matrix(key, title="key", row_name="key", notes=made[1], **asked[0]),
+        Matrix(value, title="value", row_name="key", notes=made[2], **asked[1]),
         Matrix(
             attention.masked,
             columns=columns,
