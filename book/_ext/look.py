@@ -4,6 +4,7 @@ import re
 from html import unescape
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from sphinx.application import Sphinx
 
@@ -43,8 +44,19 @@ def write_font(app: Sphinx, error: Exception | None) -> None:
     (Path(app.outdir) / "_static/wtl-cjk.woff2").write_bytes(font)
 
 
+def launch_notebooks_only(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object
+) -> None:
+    """Drop the launch buttons of Markdown pages, which Colab can't open."""
+    if not context.get("sourcename", "").endswith(".ipynb"):
+        buttons = context.get("header_buttons", [])
+        context["header_buttons"] = [b for b in buttons if b.get("label") != "launch-buttons"]
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register with Sphinx."""
     app.connect("builder-inited", write_tokens)
+    # The theme adds its buttons at priority 501.
+    app.connect("html-page-context", launch_notebooks_only, priority=502)
     app.connect("build-finished", write_font)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

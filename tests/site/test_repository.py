@@ -33,6 +33,12 @@ def test_launch_buttons_lead_to_the_notebook(html, notebook):
     assert (page.parent / download).resolve().read_bytes() == notebook.read_bytes()
 
 
+def test_only_notebooks_can_be_launched(html):
+    for page in html.rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        assert ("colab.research.google.com/github" in text) == (page.parent.name == "notebooks")
+
+
 def test_no_other_address_is_named():
     """Any address of the repository in another file is the one of _config.yml."""
     owner = NAME.split("/")[0]
