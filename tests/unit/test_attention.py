@@ -1,5 +1,6 @@
 """``attend`` and the scorers, with torch as the oracle."""
 
+import warnings
 from dataclasses import fields
 
 import pytest
@@ -223,6 +224,17 @@ def test_a_blind_row_sends_no_gradient_back():
     attend(query, key, value, attn_mask=mask).output.square().sum().backward()
     assert (query.grad[1] == 0).all()
     assert (query.grad[0] != 0).any()
+
+
+def test_no_nan_arises_on_the_way_back_either():
+    """Anomaly detection sees a NaN even where a later mask would wipe it out."""
+    x = torch.randn(2, 3, requires_grad=True)
+    mask = torch.tensor([[True, False], [False, False]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that it is slow
+        with torch.autograd.detect_anomaly():
+            attend(x, x, x, attn_mask=mask).output.sum().backward()
+    assert x.grad.isfinite().all()
 
 
 # --- scorers ----------------------------------------------------------------------------------
