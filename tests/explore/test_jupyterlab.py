@@ -10,6 +10,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import nbformat
@@ -155,18 +156,16 @@ def open_notebook(browser: Browser, jupyter: str) -> Iterator[Callable[[str], Pa
 def page(request: pytest.FixtureRequest, open_notebook: Callable[[str], Page]) -> Page:
     """The notebook, run in its kernel as a reader runs it."""
     page = open_notebook(request.param)
-    text = cell(page, 2).locator(".widget-text input")
     page.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]").wait_for(timeout=30_000)
-    for _ in range(3):  # keys that come before the notebook is ready are lost
+    last = cell(page, 2).locator(".jp-InputPrompt", has_text=re.compile(r"[*\d]"))
+    for _ in range(5):  # keys that come before the notebook is ready are lost
         cell(page, 0).locator(".cm-content").click()
         for _ in range(3):
             page.keyboard.press("Shift+Enter")
-        try:
-            text.wait_for(timeout=20_000)
+        with suppress(TooLate):
+            last.wait_for(timeout=3_000)
             break
-        except TooLate:
-            continue
-    text.wait_for()
+    cell(page, 2).locator(".widget-text input").wait_for(timeout=40_000)
     page.locator("wtl-explorer[data-alive]").first.wait_for()
     return page
 
