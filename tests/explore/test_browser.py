@@ -704,6 +704,21 @@ def test_a_wide_map_scrolls_in_itself(page_factory):
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_large_map_has_small_cells_at_any_width(gallery, width):
+    page = gallery("dense", width=width)
+    assert page.locator("td[data-v]").first.bounding_box()["width"] < 16
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_check_box_stands_before_its_word(gallery, width):
+    page = gallery("heatmap", width=width)
+    slider, box = (page.get_by_role(role).bounding_box() for role in ("slider", "checkbox"))
+    word = page.locator("output").last.bounding_box()
+    assert box["x"] == pytest.approx(slider["x"], abs=3)
+    assert box["x"] + box["width"] <= word["x"] < box["x"] + 3 * box["width"]
+
+
 def test_controls_are_large_enough_for_a_finger(gallery):
     page = gallery("heatmap", "scores", width=390)
     for label in page.locator(".wtl-controls label").all():

@@ -103,6 +103,18 @@ def test_a_slider_stays_within_its_ends_and_reads_unambiguously(low, span, step)
     assert len(set(control.texts)) == len(values)
 
 
+def test_a_default_of_draw_is_where_its_control_starts():
+    def draw(slider=3, choice="b", other=None):
+        pass
+
+    controls = {"slider": (0, 4), "choice": ["a", "b"], "other": (0, 4)}
+    assert [c.start for c in read_controls(controls, draw)] == [3, 1, 2]
+
+
+def test_a_value_given_as_the_control_outweighs_the_default():
+    assert read_controls({"x": False}, lambda x=True: 0)[0].start == 0
+
+
 def test_a_log_slider_does_not_pass_its_end():
     (control,) = read_controls({"x": w.FloatLogSlider(min=0, max=1, step=0.35)})
     assert max(control.values) <= 10
