@@ -3,8 +3,6 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..data.links import TASKS
-
 __all__ = ["EXPERIMENTS", "Experiment", "Job"]
 
 
@@ -175,5 +173,3 @@ EXPERIMENTS: dict[str, Experiment] = {
         ),
     )
 }
-
-assert {job.config.get("task") for e in EXPERIMENTS.values() for job in e.jobs} <= {*TASKS, None}
