@@ -157,15 +157,19 @@ def page(request: pytest.FixtureRequest, open_notebook: Callable[[str], Page]) -
     """The notebook, run in its kernel as a reader runs it."""
     page = open_notebook(request.param)
     page.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]").wait_for(timeout=30_000)
-    last = cell(page, 2).locator(".jp-InputPrompt", has_text=re.compile(r"[*\d]"))
-    for _ in range(5):  # keys that come before the notebook is ready are lost
+    prompt, text = (cell(page, 2).locator(c) for c in (".jp-InputPrompt", ".widget-text input"))
+    # keys that come before the notebook is ready are lost, a widget that comes before Jupyter's
+    # own part for widgets is not shown: a reader runs the cells again
+    for _ in range(6):
         cell(page, 0).locator(".cm-content").click()
         for _ in range(3):
             page.keyboard.press("Shift+Enter")
         with suppress(TooLate):
-            last.wait_for(timeout=3_000)
+            prompt.filter(has_text=re.compile(r"[*\d]")).wait_for(timeout=3_000)
+            prompt.filter(has_text=re.compile(r"\d")).wait_for(timeout=30_000)
+            text.wait_for(timeout=4_000)
             break
-    cell(page, 2).locator(".widget-text input").wait_for(timeout=40_000)
+    text.wait_for()
     page.locator("wtl-explorer[data-alive]").first.wait_for()
     return page
 
