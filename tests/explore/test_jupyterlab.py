@@ -120,8 +120,12 @@ def jupyter(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             command, env=environment, stdout=out, stderr=out, start_new_session=True
         )
     try:
-        wait_for(f"http://127.0.0.1:{port}/api/status", server, log)
-        yield f"http://127.0.0.1:{port}"
+        url = f"http://127.0.0.1:{port}"
+        wait_for(f"{url}/api/status", server, log)
+        session = {"path": "explorers.ipynb", "name": "", "type": "notebook"}
+        body = json.dumps(session | {"kernel": {"name": "python3"}}).encode()
+        urllib.request.urlopen(urllib.request.Request(f"{url}/api/sessions", body), timeout=30)
+        yield url
     finally:
         server.terminate()  # it stops its kernels first
         try:
@@ -158,13 +162,16 @@ def page(request: pytest.FixtureRequest, open_notebook: Callable[[str], Page]) -
     page = open_notebook(request.param)
     page.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]").wait_for(timeout=30_000)
     prompt, text = (cell(page, 2).locator(c) for c in (".jp-InputPrompt", ".widget-text input"))
-    # keys that come before the notebook is ready are lost, a widget that comes before Jupyter's
-    # own part for widgets is not shown: a reader runs the cells again
+    # keys that come before the notebook is ready are lost (or answered by a dialog), a widget that
+    # comes before Jupyter's own part for widgets is not shown: a reader runs the cells again
     for _ in range(6):
-        cell(page, 0).locator(".cm-content").click()
-        for _ in range(3):
-            page.keyboard.press("Shift+Enter")
         with suppress(TooLate):
+            dialog = page.locator(".jp-Dialog .jp-mod-accept")
+            if dialog.count():
+                dialog.first.click(timeout=3_000)
+            cell(page, 0).locator(".cm-content").click(timeout=5_000)
+            for _ in range(3):
+                page.keyboard.press("Shift+Enter")
             prompt.filter(has_text=re.compile(r"[*\d]")).wait_for(timeout=3_000)
             prompt.filter(has_text=re.compile(r"\d")).wait_for(timeout=30_000)
             text.wait_for(timeout=4_000)
