@@ -7,6 +7,8 @@ from pathlib import Path
 import nbformat
 import pytest
 
+import wheretolook
+
 ROOT = Path(__file__).parents[2]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 # Only the site's build and the tests have these.
@@ -82,6 +84,11 @@ def test_nothing_is_imported_that_only_the_build_has(notebook):
 def test_all_begin_with_the_same_set_up():
     firsts = {code(nbformat.read(path, as_version=4))[0].source for path in NOTEBOOKS}
     assert len(firsts) == 1
+
+
+def test_set_up_installs_the_release_of_this_very_version():
+    source = code(nbformat.read(NOTEBOOKS[0], as_version=4))[0].source
+    assert f"@v{wheretolook.__version__}\"" in source
 
 
 def test_set_up_is_idempotent_and_quiet_where_the_package_is(capsys):
