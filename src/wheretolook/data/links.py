@@ -5,6 +5,7 @@ Each `Task` is a small grammar that can be read off the page:
 * A name in capitals stands for one of its lines, each as likely as the next. A line written twice
   is twice as likely; an empty line adds nothing.
 * NOUN stands for a noun of any kind not used yet; the name of a kind for a noun of that kind.
+  ``NOUN:他`` stands for a noun that answers 他.
 * ``*`` before a noun marks the link: the noun that decides the missing word. Where no noun is
   marked, PART stands for something that one of the nouns owns, and the owner is the link.
 
@@ -228,9 +229,9 @@ class Task:
     @cached_property
     def vocabulary(self) -> Vocabulary:
         """Every word that the grammar can say."""
-        slots = {*self.rules, *self.kinds, *(f"*{kind}" for kind in self.kinds)}
+        slots = {*self.rules, *self.kinds, "NOUN", "PART"}
         lines = [line.split() for rule in self.rules.values() for line in rule]
-        plain = [token for line in lines for token in line if token not in slots | {"NOUN", "PART"}]
+        plain = [token for line in lines for token in line if _slot(token)[0] not in slots]
         said = plain + [word.token for word in self.words] + list(self.owners)
         if self.by_character:
             said = [character for token in said for character in _characters(token)]
@@ -242,8 +243,12 @@ class Task:
             return max(sum(map(self._longest, line.split())) for line in self.rules[symbol])
         if not self.by_character:
             return 1
-        kind = symbol.lstrip("*")
-        words = [word.token for word in self.words if kind in ("NOUN", word.kind)]
+        kind, answer = _slot(symbol)
+        words = [
+            word.token
+            for word in self.words
+            if kind in ("NOUN", word.kind) and answer in ("", word.answer)
+        ]
         words += list(self.owners) if symbol == "PART" else []
         return max(len(_characters(word)) for word in words or [symbol])
 
@@ -270,9 +275,9 @@ class Task:
         nouns: list[Noun] = []
         link = part = None
         for symbol in self._expand("SENTENCE", rng):
-            kind = symbol.lstrip("*")
+            kind, answer = _slot(symbol)
             if kind == "NOUN" or kind in self.kinds:
-                word = self._draw_word(kind, nouns, rng)
+                word = self._draw_word(kind, answer, nouns, rng)
                 nouns.append(Noun(word.token, word.name, word.kind, word.answer, len(tokens)))
                 link = nouns[-1] if symbol.startswith("*") else link
                 tokens.append(word.token)
@@ -294,13 +299,14 @@ class Task:
         line = rng.choice(self.rules[symbol])
         return [token for part in line.split() for token in self._expand(part, rng)]
 
-    def _draw_word(self, kind: str, nouns: list[Noun], rng: random.Random) -> Word:
+    def _draw_word(self, kind: str, answer: str, nouns: list[Noun], rng: random.Random) -> Word:
         """Draw a noun; NOUN never repeats a kind, a named kind never repeats a noun."""
         if kind == "NOUN":
             used = {noun.kind for noun in nouns}
             kind = rng.choice([kind for kind in self.kinds if kind not in used])
         names = {noun.name for noun in nouns}
-        return rng.choice([word for word in self.kinds[kind] if word.name not in names])
+        words = [word for word in self.kinds[kind] if word.name not in names]
+        return rng.choice([word for word in words if answer in ("", word.answer)])
 
     def read(self, text: str) -> Sentence:
         """Read a sentence that somebody wrote.
@@ -367,6 +373,12 @@ class Task:
                 tokens.append(piece[:size])
                 piece = piece[size:]
         return tokens
+
+
+def _slot(symbol: str) -> tuple[str, str]:
+    """Read "NOUN:他" as its kind and its answer; without an answer, any will do."""
+    kind, _, answer = symbol.lstrip("*").partition(":")
+    return kind, answer
 
 
 def _characters(token: str) -> list[str]:
@@ -549,12 +561,12 @@ _MEANING_EN = Task(
         "their",
     ),
     parts=_lexicon(
-        rule="application wording clauses loopholes",
-        building="walls chimneys stairs roof",
+        rule="application wording clauses exceptions",
+        building="rooms attic doorbell cellar",
         animal="ears eyes legs fur",
-        plant="leaves roots seeds buds",
-        vehicle="brakes wheels engine driver",
-        water="shores waves currents depths",
+        plant="leaves blossoms seeds buds",
+        vehicle="brakes wheels engine headlights",
+        water="shores waves currents shallows",
     ),
     read_at_part=True,
     rules={
@@ -608,7 +620,8 @@ _MEANING_EN = Task(
     },
 )
 
-# 大夫们 遇到 了 面包师们 ， 但是 [MASK] 的 药箱 很 特别 。 : 他们
+# 大夫们 遇到 了 那位 面包师 ， 但是 [MASK] 的 药箱 很 特别 。 : 他们
+# A bare Chinese noun leaves the number open; here one is 那位 医生 and several are 医生们.
 _MEANING_ZH = Task(
     name="meaning-zh",
     language="zh",
@@ -616,10 +629,10 @@ _MEANING_ZH = Task(
     words=tuple(
         Word(name + plural, name, kind, "他" + plural)
         for kind, names in _lexicon(
-            hospital="医生 大夫 护士 药师",
+            hospital="医生 大夫 中医 牙医",
             sea="渔夫 船长 水手 渔民",
             school="老师 学生 教授 同学",
-            kitchen="厨师 面包师 服务员 点心师",
+            kitchen="厨师 面包师 大厨 点心师",
             field="农民 菜农 果农 花农",
             stage="歌手 演员 乐手 魔术师",
             army="士兵 将军 哨兵 骑兵",
@@ -628,13 +641,13 @@ _MEANING_ZH = Task(
         for plural in ("", "们")
     ),
     parts=_lexicon(
-        hospital="药箱 白大褂 听诊器 病人",
-        sea="渔网 渔船 船桨 船帆",
-        school="课本 黑板 作业 书包",
-        kitchen="菜刀 炒锅 围裙 菜单",
-        field="锄头 田地 拖拉机 种子",
-        stage="舞台 观众 节目 戏服",
-        army="军装 盾牌 步枪 军旗",
+        hospital="药箱 诊所 诊室 病人",
+        sea="救生衣 船舱 船桨 船帆",
+        school="课本 教室 作业 考卷",
+        kitchen="烤箱 案板 面团 擀面杖",
+        field="锄头 大棚 拖拉机 种子",
+        stage="舞台 观众 节目 演出服",
+        army="军装 钢盔 军营 军靴",
     ),
     read_at_part=True,
     rules={
@@ -647,26 +660,31 @@ _MEANING_ZH = Task(
             "NOUN_ 、 NOUN_ 和 NOUN_ CAME",
             "WHO SAW NOUN_ 、 NOUN_ AND NOUN_",
         ),
-        "NOUN_": ("NOUN", "NOUN", "NOUN", "NOUN", "ADJECTIVE 的 NOUN"),
+        "NOUN_": (
+            *["那位 NOUN:他"] * 4,
+            "那位 ADJECTIVE 的 NOUN:他",
+            *["NOUN:他们"] * 4,
+            "ADJECTIVE 的 NOUN:他们",
+        ),
         "ADJECTIVE": ("年轻", "有名", "善良", "聪明"),
-        "MET": ("遇到 了", "想起 了", "问候 了", "感谢", "在 等", "认识"),
-        "CAME": ("都 来 了", "都 很 高兴", "都 在 照片 里", "都 走 了", "都 很 有名"),
+        "MET": ("遇到 了", "想起 了", "问候 了", "感谢 了", "帮助 了", "认识 了"),
+        "CAME": ("都 来 了", "都 走 了", "都 到 了", "都 笑 了", "都 来 帮忙 了"),
         "WHO": ("我", "小红", "奶奶", "邻居"),
-        "SAW": ("看到 了", "说起 了", "画 了", "还 记得", "梦见 了"),
+        "SAW": ("看到 了", "说起 了", "画 了", "提到 了", "梦见 了"),
         "AND": ("和", "还有"),
         "WHEN": (
             *[""] * 6,
             "今天 ，",
             "去年 夏天 ，",
             "有 一天 ，",
-            "大家 都 知道 ，",
+            "昨天 晚上 ，",
             "六月 的 一个 早上 ，",
             "如果 我 没 记错 ，",
         ),
-        "JOIN": ("， 但是", "， 而且", "， 不过", "， 因为", "。"),
-        "VIEW": (*[""] * 8, "我 觉得", "大家 都 说", "在 我 看来", "你 知道"),
-        "NEW": (*[""] * 8, "那些", "新"),
-        "VERDICT": ("很 特别", "很 重要", "看起来 不错", "让 人 难忘", "有点 奇怪"),
+        "JOIN": ("， 但是", "， 而且", "， 不过", "。"),
+        "VIEW": (*[""] * 8, "我 觉得", "大家 都 说", "在 我 看来", "听说"),
+        "NEW": (*[""] * 9, "新"),
+        "VERDICT": ("很 特别", "很 重要", "很 不错", "让 人 难忘", "有点 奇怪"),
     },
 )
 
@@ -740,62 +758,81 @@ _AGREEMENT_EN = Task(
 )
 
 # 我 画 了 三 [MASK] 小红 在 路 旁边 看到 的 衬衫 。 : 件. The noun comes after the gap, far away.
-# Only nouns for which one classifier is the plain choice: no 椅子 (把, 张), no 猪 (头, 只, 口).
+# Only nouns with one plain classifier: no 椅子 (把, 张), no 猪 (头, 只, 口). The all-purpose 个 is
+# not among the choices.
 _CLASSIFIER_ZH = Task(
     name="classifier-zh",
     language="zh",
     question="Which classifier? Read at the gap.",
     words=tuple(
-        Word(name, name, classifier, classifier)
-        for classifier, names in _lexicon(
-            本="书 词典 杂志 课本",
-            只="猫 鸟 鸡 兔子",
-            条="河 路 蛇 裙子",
-            辆="汽车 卡车 自行车 公共汽车",
-            棵="树 白菜 松树 苹果树",
-            座="山 塔 城市 宫殿",
-            张="桌子 床 纸 照片",
-            把="刀 伞 钥匙 剪刀",
-            件="衣服 毛衣 衬衫 大衣",
-            头="牛 奶牛",
+        Word(name, name, kind, classifier)
+        for kind, (classifier, *names) in _lexicon(
+            book="本 书 词典 杂志 课本",
+            pet="只 猫 鸟 鸡 兔子",
+            road="条 河 路 小溪",
+            strip="条 蛇 裙子",
+            car="辆 汽车 卡车 自行车 公共汽车",
+            tree="棵 树 柳树 松树 苹果树",
+            building="座 塔 城堡 寺庙 宫殿",
+            furniture="张 桌子 床",
+            sheet="张 地图 海报",
+            tool="把 刀 伞 钥匙 剪刀",
+            clothes="件 衣服 毛衣 衬衫 大衣",
+            cattle="头 牛 奶牛 大象",
         ).items()
         for name in names
     ),
     rules={
-        "SENTENCE": ("FRONT WHO REALLY SAW NUMBER [MASK] WHICH HEAD END",),
-        "HEAD": tuple(f"*{classifier}" for classifier in "本只条辆棵座张把件头"),
-        "FRONT": (*[""] * 3, "WHEN ，", "WHEN ，", "WHEN ，", *["在 NOUN BESIDE ，"] * 3),
-        "WHEN": ("昨天", "今天 早上", "去年 夏天", "听说", "有 一天"),
+        "SENTENCE": (
+            "WHEN WHO REALLY SAW NUMBER [MASK] THING 。",
+            "WHEN WHO REALLY SAW NUMBER [MASK] THING 。",
+            "在 PLACE ， WHO REALLY SAW NUMBER [MASK] THING 。",
+            "WHEN WHO REALLY 梦见 了 NUMBER [MASK] THING 。",
+            "WHEN WHO REALLY SEEN NUMBER [MASK] THING ， 但是 没有 看到 NOUN 。",
+            "WHEN WHO REALLY SEEN NUMBER [MASK] WHICH OBJECT ， 就 在 PLACE 。",
+        ),
+        "THING": (*["WHICH HEAD"] * 6, "COMPARED", "FOUND COMPARED"),
+        # here every classifier is as likely as the next: 条 and 张 have two kinds each
+        "HEAD": (*["OBJECT"] * 17, "*building", "*building", "*road"),
+        "OBJECT": (
+            *["*book", "*pet", "*car", "*tree", "*tool", "*clothes", "*cattle"] * 2,
+            *["*strip", "*furniture", "*sheet"],
+        ),
+        "WHEN": ("", "", "", "昨天 ，", "今天 早上 ，", "去年 夏天 ，", "有 一天 ，"),
+        "PLACE": ("building BESIDE", "tree BESIDE", "road 旁边"),
         "BESIDE": ("旁边", "附近", "后面"),
         "WHO": ("我", "你", "他", "她", "我们", "爸爸"),
-        "REALLY": (*[""] * 12, "已经", "终于", "其实", "好像", "真的"),
-        "SAW": ("看到 了", "画 了", "说起 了", "梦见 了", "想起 了"),
+        "REALLY": (*[""] * 9, "也", "又", "还"),
+        "SAW": ("SEEN", "SEEN", "画 了", "说起 了", "想起 了"),
+        "SEEN": ("看到 了", "发现 了"),
         "NUMBER": ("一", "两", "三", "这", "那", "几"),
-        "WHICH": (
-            "",
-            "",
-            "FOUND",
-            "COMPARED",
-            "ADJECTIVE",
-            "FOUND COMPARED",
-            "FOUND ADJECTIVE",
-        ),
+        "WHICH": ("", "FOUND", "FOUND", "FOUND", "ADJECTIVE", "FOUND ADJECTIVE"),
         "FOUND": (
-            "OTHER 在 NOUN BESIDE MET 的",
-            "OTHER 在 NOUN BESIDE MET 的",
+            "OTHER 在 PLACE MET 的",
+            "OTHER 找 NOUN 的 时候 看到 的",
+            "OTHER 画 NOUN 的 时候 看到 的",
             "OTHER YESTERDAY MET 的",
         ),
         "OTHER": ("小红", "小明", "老师", "邻居", "孩子们", "妈妈"),
         "YESTERDAY": ("", "昨天", "去年", "早上"),
-        "MET": ("看到", "见过", "找到", "画"),
-        "COMPARED": ("比 NOUN 还 大 的", "像 NOUN 一样 大 的", "像 NOUN 一样 重 的"),
-        "ADJECTIVE": ("很 大 的", "漂亮 的", "奇怪 的", "有名 的"),
-        "END": (*["。"] * 4, "， 就 在 NOUN BESIDE 。", "， 但是 没有 看到 NOUN 。"),
+        "MET": ("看到", "见过", "发现", "提到"),
+        # after the thing compared with, either of two sorts may follow: it never settles the answer
+        "COMPARED": (
+            *["像 pet 一样 大 的 *book", "像 pet 一样 大 的 *tool"],
+            *["像 book 一样 大 的 *pet", "像 book 一样 大 的 *sheet"],
+            *["像 furniture 一样 大 的 *sheet", "像 furniture 一样 大 的 *clothes"],
+            *["比 furniture 还 大 的 *sheet", "比 furniture 还 大 的 *clothes"],
+            *["像 cattle 一样 大 的 *car", "像 cattle 一样 大 的 *furniture"],
+            *["像 car 一样 大 的 *cattle", "像 car 一样 大 的 *furniture"],
+            *["比 car 还 大 的 *cattle", "比 car 还 大 的 *furniture"],
+        ),
+        "ADJECTIVE": ("很 特别 的", "漂亮 的", "奇怪 的", "普通 的"),
     },
 )
 
-# 我 画 了 词典 还有 马 。 那 [MASK] 的 眼睛 有点 奇怪 。 : 匹. Read at the gap, where nothing says
-# that eyes are asked for: the model gets it right, and yet its map does not show the link.
+# 我 画 了 杂志 还有 马 。 其中 那 [MASK] ， 眼睛 有点 奇怪 。 : 匹. Read at the gap, where nothing
+# says that eyes are asked for: the model gets it right, and yet its map does not show the link.
+# As above, 个 is not among the choices.
 _FAILURE_ZH = Task(
     name="failure-zh",
     language="zh",
@@ -804,27 +841,25 @@ _FAILURE_ZH = Task(
         Word(name, name, kind, classifier)
         for kind, groups in {
             "animal": _lexicon(只="猫 鸟 兔子 鸡", 匹="马", 头="牛 奶牛", 条="鱼 蛇"),
-            "clothes": _lexicon(件="衬衫 毛衣 大衣", 条="裙子 裤子 围巾", 顶="帽子"),
-            "writing": _lexicon(本="书 词典 杂志 课本", 首="诗", 封="信", 篇="文章"),
-            "traffic": _lexicon(
-                辆="汽车 出租车 公共汽车", 架="飞机 直升机", 艘="轮船 客轮", 列="火车"
-            ),
-            "plant": _lexicon(棵="松树 柳树 苹果树", 朵="荷花 菊花"),
+            "clothes": _lexicon(件="衬衫 毛衣 大衣", 条="裙子 裤子 短裤", 顶="帽子"),
+            "writing": _lexicon(本="书 诗集 杂志 故事书", 封="信", 张="明信片 贺卡"),
+            "traffic": _lexicon(辆="汽车 出租车 公共汽车", 架="飞机 直升机", 艘="轮船 客轮 游艇"),
+            "plant": _lexicon(棵="桃树 梨树 苹果树", 朵="荷花 菊花"),
             "building": _lexicon(座="塔 宫殿 教堂", 家="商店 银行 饭馆", 间="教室 办公室"),
         }.items()
         for classifier, names in groups.items()
         for name in names
     ),
     parts=_lexicon(
-        animal="尾巴 眼睛 嘴 身体",
-        clothes="布料 尺码 针脚 线头",
-        writing="作者 读者 内容 开头",
-        traffic="乘客 发动机 驾驶员 油箱",
-        plant="香味 花粉 种子 花期",
-        building="墙壁 天花板 门口 门牌",
+        animal="脑袋 眼睛 嘴 身体",
+        clothes="面料 尺码 针脚 线头",
+        writing="内容 开头 结尾 文笔",
+        traffic="乘客 发动机 油箱 外壳",
+        plant="花瓣 花粉 花蕊 花香",
+        building="墙壁 天花板 门口 门槛",
     ),
     rules={
-        "SENTENCE": ("WHEN SCENE JOIN VIEW THAT [MASK] 的 PART VERDICT 。",),
+        "SENTENCE": ("WHEN SCENE JOIN VIEW 其中 THAT [MASK] ， PART VERDICT 。",),
         "SCENE": (
             "WHO SAW NOUN_ AND NOUN_",
             "NOUN_ 和 NOUN_ ARE",
@@ -832,22 +867,22 @@ _FAILURE_ZH = Task(
             "NOUN_ 、 NOUN_ 和 NOUN_ ARE",
         ),
         "NOUN_": ("NOUN", "NOUN", "NOUN", "NOUN", "ADJECTIVE 的 NOUN"),
-        "ADJECTIVE": ("漂亮", "有名", "奇怪", "我 喜欢"),
-        "WHO": ("我", "他", "小红", "孩子们", "老师", "大家"),
-        "SAW": ("看到 了", "说起 了", "画 了", "还 记得", "梦见 了"),
+        "ADJECTIVE": ("漂亮", "普通", "奇怪", "特别"),
+        "WHO": ("我", "他", "小红", "孩子们", "老师", "邻居"),
+        "SAW": ("看到 了", "说起 了", "画 了", "提到 了", "梦见 了"),
         "AND": ("和", "还有"),
-        "ARE": ("都 很 有名", "都 在 图画 里", "都 让 人 难忘", "都 不 见 了"),
+        "ARE": ("都 不见 了", "都 画 好 了", "都 出现 在 画 里", "都 上 了 电视"),
         "WHEN": (
             *[""] * 6,
             "今天 ，",
             "去年 夏天 ，",
             "有 一天 ，",
-            "大家 都 知道 ，",
+            "昨天 晚上 ，",
             "六月 的 一个 早上 ，",
             "如果 我 没 记错 ，",
         ),
         "JOIN": ("， 但是", "， 而且", "， 不过", "。"),
-        "VIEW": (*[""] * 8, "我 觉得", "大家 都 说", "在 我 看来", "你 知道"),
+        "VIEW": (*[""] * 8, "我 觉得", "大家 都 说", "在 我 看来 ，", "听说"),
         "THAT": ("那", "这"),
         "VERDICT": ("很 特别", "有点 奇怪", "让 人 难忘", "还 不错", "很 不 一样"),
     },

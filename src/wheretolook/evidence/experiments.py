@@ -62,46 +62,41 @@ _SHAPES = {
 }
 
 
-def _dot_jobs() -> list[Job]:
-    """Cross scale, first embeddings and width: which of them makes a raw dot product fail?"""
-    return [
-        Job(
-            _PLACE[self_attention],
-            {
-                "label": f"{scorer}, D = {width}, embeddings from {_start(start)}",
-                "scorer": scorer,
-                "width": width,
-                "start": start,
-                "self_attention": self_attention,
-            },
-        )
-        for self_attention, widths in ((False, (8, 32, 128, 512)), (True, (8, 32, 128)))
-        for width in widths
+_PLACE = {False: "one query, separate keys and values", True: "self-attention"}
+_OTHERS = ("cosine", "cosine, learned temperature", "bilinear", "additive")
+
+
+def _recall_jobs() -> list[Job]:
+    """Cross scale, first embeddings and width: which of them makes a raw dot product fail?
+
+    The other scorers start from embeddings of deviation 1 only, where the raw dot product fails.
+    """
+    dots = [
+        (place, scorer, width, start)
+        for place in _PLACE
+        for width in (32, 128)
         for start in (1.0, 0.1, None)
         for scorer in ("raw dot", "scaled dot")
     ]
-
-
-def _other_jobs() -> list[Job]:
+    ends = [
+        (False, scorer, width, 1.0) for width in (8, 512) for scorer in ("raw dot", "scaled dot")
+    ]
+    others = [
+        (place, scorer, width, 1.0) for place in _PLACE for width in (32, 128) for scorer in _OTHERS
+    ]
     return [
         Job(
-            _PLACE[self_attention],
+            _PLACE[place],
             {
-                "label": f"{scorer}, D = {width}, embeddings from {_start(start)}",
+                "label": f"{scorer}, D = {width}, embeddings start at {_start(start)}",
                 "scorer": scorer,
                 "width": width,
                 "start": start,
-                "self_attention": self_attention,
+                "self_attention": place,
             },
         )
-        for self_attention, widths in ((False, (32, 128)), (True, (32,)))
-        for width in widths
-        for scorer in ("cosine", "cosine, learned temperature", "bilinear", "additive")
-        for start in (1.0, None)
+        for place, scorer, width, start in sorted(dots + ends + others, key=lambda row: row[0])
     ]
-
-
-_PLACE = {False: "one query, separate keys and values", True: "self-attention"}
 
 
 def _start(start: float | None) -> str:
@@ -152,7 +147,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             "Scorers on recall, ten pairs, 600 steps",
             "scorers",
             "trained",
-            tuple(_dot_jobs() + _other_jobs()),
+            tuple(_recall_jobs()),
             (0, 1, 2),
         ),
         Experiment(
