@@ -165,11 +165,12 @@ def curves(
 
 def arrows(axes: Axes, ends: np.ndarray, names: Sequence[str], strengths: np.ndarray) -> None:
     """Draw arrows from the origin; a strength in [0, 1] is an arrow's width."""
+    reach = 1.3 * float(np.abs(ends).max(initial=1e-9))
     for (x, y), name, strength in zip(ends, names, strengths, strict=True):
+        beyond = 1 + 0.1 * reach / max(float(np.hypot(x, y)), 1e-9)
         arrow = {"arrowstyle": "-|>", "lw": 1 + 4 * strength, "color": colour("hi")}
         axes.annotate("", (x, y), (0, 0), arrowprops=arrow)
-        axes.annotate(name, (x * 1.12, y * 1.12), ha="center", va="center")
-    reach = 1.3 * float(np.abs(ends).max(initial=1e-9))
+        axes.annotate(name, (x * beyond, y * beyond), ha="center", va="center")
     axes.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
 
 

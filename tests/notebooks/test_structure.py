@@ -88,7 +88,7 @@ def test_all_begin_with_the_same_set_up():
 
 def test_set_up_installs_the_release_of_this_very_version():
     source = code(nbformat.read(NOTEBOOKS[0], as_version=4))[0].source
-    assert f"@v{wheretolook.__version__}\"" in source
+    assert f'@v{wheretolook.__version__}"' in source
 
 
 def test_set_up_is_idempotent_and_quiet_where_the_package_is(capsys):

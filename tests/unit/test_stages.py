@@ -7,7 +7,7 @@ import torch
 
 from wheretolook.attention import Additive, Dot, attend
 from wheretolook.explore import stages
-from wheretolook.explore.stages import product_notes, score_notes, weight_notes
+from wheretolook.explore.strip import product_notes, score_notes, weight_notes
 from wheretolook.masks import causal_mask
 
 TOKENS = list("我爱中国")

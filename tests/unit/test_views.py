@@ -13,7 +13,8 @@ from hypothesis.extra.numpy import arrays
 
 from wheretolook.attention import attend
 from wheretolook.explore import Arrows, Bars, Curves, Heatmap, Matrix, Picture, Tokens
-from wheretolook.explore.views import as_view, fixed_point, printed
+from wheretolook.explore.picture import as_view
+from wheretolook.explore.view import fixed_point, printed
 from wheretolook.masks import causal_mask
 
 few = settings(deadline=None, max_examples=40)

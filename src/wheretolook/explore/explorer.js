@@ -21,14 +21,15 @@
     },
     curve(slot, values, view) {
       const { decimals, limit, low, x } = view.dataset, where = JSON.parse(x);
-      const base = 166, tall = 158; // as in views.py: height - bottom, and less the top margin
+      const base = 166, tall = 158; // as in curves.py: height - bottom, and less the top margin
       slot.setAttribute('d', 'M' + values.map((v, i) =>
         `${where[i]} ${(base - tall * (v / 10 ** decimals - low) / ((limit - low) || 1)).toFixed(1)}`).join('L'));
     },
     arrow(slot, [x, y, strength]) {
       if (slot.tagName === 'text') {
-        slot.setAttribute('x', (x * 1.12).toFixed(1));
-        slot.setAttribute('y', (y * 1.12 + 4).toFixed(1));
+        const beyond = 1 + 12 / Math.max(Math.hypot(x, y), 1e-9);
+        slot.setAttribute('x', (x * beyond).toFixed(1));
+        slot.setAttribute('y', (y * beyond + 4).toFixed(1));
         return;
       }
       const length = Math.max(Math.hypot(x, y), 1e-9), f = v => v.toFixed(1);

@@ -16,7 +16,8 @@ from typing import Any
 
 from .. import figures, tokens
 from .controls import Control, check_names, read_controls
-from .views import View, as_view
+from .picture import as_view
+from .view import View
 
 __all__ = ["Explorer", "explore", "script", "show", "style"]
 

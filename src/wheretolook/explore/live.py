@@ -13,7 +13,7 @@ import ipywidgets
 from .. import figures
 from .controls import check_names, widgets_for
 from .explorer import script, style
-from .views import as_view
+from .picture import as_view
 
 __all__ = ["Live", "live"]
 

@@ -6,7 +6,8 @@ import torch
 from torch import Tensor
 
 from ..attention import Attention
-from .views import Heatmap, Matrix, View
+from .maps import Heatmap, Matrix
+from .view import View
 
 __all__ = ["product_notes", "score_notes", "stages", "weight_notes"]
 
