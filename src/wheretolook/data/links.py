@@ -5,7 +5,6 @@ Each `Task` is a small grammar that can be read off the page:
 * A name in capitals stands for one of its lines, each as likely as the next. A line written twice
   is twice as likely; an empty line adds nothing.
 * NOUN stands for a noun of any kind not used yet; the name of a kind for a noun of that kind.
-  ``NOUN:他`` stands for a noun that answers 他.
 * ``*`` before a noun marks the link: the noun that decides the missing word. Where no noun is
   marked, PART stands for something that one of the nouns owns, and the owner is the link.
 
@@ -229,9 +228,9 @@ class Task:
     @cached_property
     def vocabulary(self) -> Vocabulary:
         """Every word that the grammar can say."""
-        slots = {*self.rules, *self.kinds, "NOUN", "PART"}
+        slots = {*self.rules, *self.kinds, *(f"*{kind}" for kind in self.kinds)}
         lines = [line.split() for rule in self.rules.values() for line in rule]
-        plain = [token for line in lines for token in line if _slot(token)[0] not in slots]
+        plain = [token for line in lines for token in line if token not in slots | {"NOUN", "PART"}]
         said = plain + [word.token for word in self.words] + list(self.owners)
         if self.by_character:
             said = [character for token in said for character in _characters(token)]
@@ -243,12 +242,8 @@ class Task:
             return max(sum(map(self._longest, line.split())) for line in self.rules[symbol])
         if not self.by_character:
             return 1
-        kind, answer = _slot(symbol)
-        words = [
-            word.token
-            for word in self.words
-            if kind in ("NOUN", word.kind) and answer in ("", word.answer)
-        ]
+        kind = symbol.lstrip("*")
+        words = [word.token for word in self.words if kind in ("NOUN", word.kind)]
         words += list(self.owners) if symbol == "PART" else []
         return max(len(_characters(word)) for word in words or [symbol])
 
@@ -275,9 +270,9 @@ class Task:
         nouns: list[Noun] = []
         link = part = None
         for symbol in self._expand("SENTENCE", rng):
-            kind, answer = _slot(symbol)
+            kind = symbol.lstrip("*")
             if kind == "NOUN" or kind in self.kinds:
-                word = self._draw_word(kind, answer, nouns, rng)
+                word = self._draw_word(kind, nouns, rng)
                 nouns.append(Noun(word.token, word.name, word.kind, word.answer, len(tokens)))
                 link = nouns[-1] if symbol.startswith("*") else link
                 tokens.append(word.token)
@@ -299,14 +294,13 @@ class Task:
         line = rng.choice(self.rules[symbol])
         return [token for part in line.split() for token in self._expand(part, rng)]
 
-    def _draw_word(self, kind: str, answer: str, nouns: list[Noun], rng: random.Random) -> Word:
+    def _draw_word(self, kind: str, nouns: list[Noun], rng: random.Random) -> Word:
         """Draw a noun; NOUN never repeats a kind, a named kind never repeats a noun."""
         if kind == "NOUN":
             used = {noun.kind for noun in nouns}
             kind = rng.choice([kind for kind in self.kinds if kind not in used])
         names = {noun.name for noun in nouns}
-        words = [word for word in self.kinds[kind] if word.name not in names]
-        return rng.choice([word for word in words if answer in ("", word.answer)])
+        return rng.choice([word for word in self.kinds[kind] if word.name not in names])
 
     def read(self, text: str) -> Sentence:
         """Read a sentence that somebody wrote.
@@ -373,12 +367,6 @@ class Task:
                 tokens.append(piece[:size])
                 piece = piece[size:]
         return tokens
-
-
-def _slot(symbol: str) -> tuple[str, str]:
-    """Read "NOUN:他" as its kind and its answer; without an answer, any will do."""
-    kind, _, answer = symbol.lstrip("*").partition(":")
-    return kind, answer
 
 
 def _characters(token: str) -> list[str]:
@@ -620,8 +608,9 @@ _MEANING_EN = Task(
     },
 )
 
-# 大夫们 遇到 了 那位 面包师 ， 但是 [MASK] 的 药箱 很 特别 。 : 他们
-# A bare Chinese noun leaves the number open; here one is 那位 医生 and several are 医生们.
+# 大夫们 遇到 了 面包师 ， 但是 [MASK] 的 药箱 很 特别 。 : 他们
+# A bare Chinese noun leaves the number open; here 医生 is one and 医生们 are several. Tried and
+# left: 那位 before the singular, where some models look instead of at the noun (peak 0.80 to 1.00).
 _MEANING_ZH = Task(
     name="meaning-zh",
     language="zh",
@@ -660,12 +649,7 @@ _MEANING_ZH = Task(
             "NOUN_ 、 NOUN_ 和 NOUN_ CAME",
             "WHO SAW NOUN_ 、 NOUN_ AND NOUN_",
         ),
-        "NOUN_": (
-            *["那位 NOUN:他"] * 4,
-            "那位 ADJECTIVE 的 NOUN:他",
-            *["NOUN:他们"] * 4,
-            "ADJECTIVE 的 NOUN:他们",
-        ),
+        "NOUN_": ("NOUN", "NOUN", "NOUN", "NOUN", "ADJECTIVE 的 NOUN"),
         "ADJECTIVE": ("年轻", "有名", "善良", "聪明"),
         "MET": ("遇到 了", "想起 了", "问候 了", "感谢 了", "帮助 了", "认识 了"),
         "CAME": ("都 来 了", "都 走 了", "都 到 了", "都 笑 了", "都 来 帮忙 了"),

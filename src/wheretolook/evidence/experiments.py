@@ -161,7 +161,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         Experiment(
             "itself",
             "How often a token looks most at itself",
-            "scorers",
+            "itself",
             "itself",
             (Job(""),),
             (0, 1, 2, 3, 4),
