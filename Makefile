@@ -2,7 +2,7 @@
 #   make book      build the site into _build/html
 #   make serve     open it on localhost
 #   make test      everything that must hold: lint, units, notebooks, site, browser
-#   make chapter N=04   one chapter's page alone, for whoever is writing it
+#   make chapter N=04   the book again, where only that chapter is new, and where its page is
 #   make evidence  train all seeds and write the tables that chapters quote
 #   make lint      check the style;  make clean   remove what was built
 
@@ -40,7 +40,7 @@ serve: book
 # One thread for each of the two workers, so that they don't fight for cores; one
 # hash seed, so that both list the same tests in the same order.
 test: browser lint book
-	OMP_NUM_THREADS=1 PYTHONHASHSEED=0 $(RUN)/python -m pytest -n 2 --dist loadfile
+	OMP_NUM_THREADS=1 $(RUN)/python -m pytest -n 2 --dist loadfile
 
 browser: $(READY)
 	@$(RUN)/python tools/browser.py
@@ -51,11 +51,9 @@ lint: $(READY)
 
 chapter: $(READY)
 	@test -n "$(N)" || { echo "Say which one: make chapter N=04"; exit 2; }
-	@mkdir -p _build/chapter-$(N)
-	@echo "{format: jb-book, root: $(basename $(wildcard notebooks/$(N)-*.ipynb))}" \
-		> _build/chapter-$(N)/_toc.yml
-	@$(RUN)/jupyter-book build . --toc _build/chapter-$(N)/_toc.yml --path-output _build/chapter-$(N)
-	@echo "open $(CURDIR)/_build/chapter-$(N)/_build/html/index.html"
+	@test -n "$(wildcard notebooks/$(N)-*.ipynb)" || { echo "There is no notebooks/$(N)-*.ipynb"; exit 2; }
+	@$(MAKE) --no-print-directory book
+	@echo "The chapter: $(CURDIR)/$(HTML)/$(basename $(wildcard notebooks/$(N)-*.ipynb)).html"
 
 evidence: $(READY)
 	$(RUN)/python -m wheretolook.evidence

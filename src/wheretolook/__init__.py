@@ -2,7 +2,8 @@
 
 Each module holds one idea and imports only from those above it in this list: ``masks``,
 ``positions``, ``attention``, ``check``; ``data``, ``cache``, ``training``; the models ``sentences``
-and ``recall``; ``links`` and ``measures``, which train and question them; ``evidence``;
+and ``recall``; ``links`` and ``measures``, which train and question them (``data.links`` holds
+the sentences, ``evidence.links`` the tables about them); ``evidence``;
 ``tokens``, ``figures``, ``explore``.
 """
 

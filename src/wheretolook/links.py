@@ -91,7 +91,6 @@ class LinkModel:
         return self.read(sentence)[1].attentions[layer].weights[0, head]
 
 
-@lru_cache(maxsize=8)
 def examples(task: str, part: str, seed: int = 0) -> Examples:
     """Return sentences of a task as tensors.
 
@@ -116,7 +115,13 @@ def examples(task: str, part: str, seed: int = 0) -> Examples:
     parts = split(task, seed)
     if part not in parts:
         raise ValueError(f"part: {task} has {', '.join(parts)}; got {part!r}")
-    return Examples.of(parts[part], TASKS[task].vocabulary)
+    return _examples(task, repr(TASKS[task]), part, seed)
+
+
+@lru_cache(maxsize=8)
+def _examples(task: str, grammar_text: str, part: str, seed: int) -> Examples:
+    """Make the tensors; a grammar that was changed under the same name is another one."""
+    return Examples.of(split(task, seed)[part], TASKS[task].vocabulary)
 
 
 def train_links(
@@ -169,9 +174,9 @@ def train_links(
         batches = _batches(sentences, answers, recipe.batch)
         return fit(model, _loss, batches, recipe, seed=seed, label=label)
 
-    history = remembered(
-        model, train, {**config, "shuffled": shuffled, "recipe": asdict(recipe)}, *MODULES
-    )
+    # the grammar as well as its name: a reader may change one of their own and train again
+    what = {**config, "grammar": repr(TASKS[task]), "shuffled": shuffled, "recipe": asdict(recipe)}
+    history = remembered(model, train, what, *MODULES)
     return _with_best_head(model, config, history)
 
 

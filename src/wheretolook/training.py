@@ -185,13 +185,15 @@ def remembered(
     """
     path = cache_folder() / "weights" / f"{key(config, *modules)}.pt"
     if path.is_file() and os.environ.get("WHERETOLOOK_RETRAIN") != "1":
-        kept = torch.load(path, weights_only=True)
-        model.load_state_dict(kept["weights"])
-        model.eval()
-        return History(**kept["history"])
+        with suppress(Exception):  # half a file, or somebody else's: train again
+            kept = torch.load(path, weights_only=True)
+            model.load_state_dict(kept["weights"])
+            model.eval()
+            return History(**kept["history"])
     history = train()
     half_written = path.with_suffix(f".{os.getpid()}")
-    with suppress(OSError):  # a reader whose disk can't be written still has the trained model
+    # A reader whose disk can't be written still has the trained model; torch says RuntimeError.
+    with suppress(OSError, RuntimeError):
         path.parent.mkdir(parents=True, exist_ok=True)
         torch.save({"weights": model.state_dict(), "history": asdict(history)}, half_written)
         half_written.replace(path)  # another process sees all of it or nothing

@@ -1,6 +1,7 @@
 """What every notebook has in common, so that each runs wherever it is opened."""
 
 import ast
+import re
 import statistics
 from pathlib import Path
 
@@ -69,6 +70,23 @@ def test_ids_are_unique_and_chosen(notebook):
     """A random id changes with every save by some editors; a chosen one can be cited."""
     ids = [cell.id for cell in notebook.cells]
     assert len(set(ids)) == len(ids)
+    assert all(re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", cell_id) for cell_id in ids)
+    assert not any(re.fullmatch(r"[0-9a-f]{8}", cell_id) for cell_id in ids)
+
+
+def test_links_have_words(notebook):
+    """The site fills an empty link with the target's title; Jupyter and Colab show nothing."""
+    assert not any("[](" in cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+
+
+def test_solutions_are_folded_in_a_notebook_too(notebook):
+    solutions = [
+        c for c in code(notebook) if {"hide-input", "book-only"} <= set(c.metadata.get("tags", []))
+    ]
+    assert solutions
+    assert all(
+        c.metadata.jupyter.source_hidden and c.metadata.cellView == "form" for c in solutions
+    )
 
 
 def test_cells_are_short(notebook):

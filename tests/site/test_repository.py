@@ -16,9 +16,9 @@ NOTEBOOKS = sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
 
 
 def tracked() -> list[Path]:
-    """List the files of the repository, or of the folder where git doesn't know it."""
-    answer = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True)
-    return [ROOT / name for name in answer.stdout.splitlines()]
+    """List the files of the repository."""
+    answer = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, check=True)
+    return [ROOT / name for name in answer.stdout.decode().splitlines()]
 
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
@@ -40,12 +40,21 @@ def test_only_notebooks_can_be_launched(html):
 
 
 def test_no_other_address_is_named():
-    """Any address of the repository in another file is the one of _config.yml."""
-    owner = NAME.split("/")[0]
+    """Whatever a file installs from or links to as the book's repository is _config.yml's."""
+    named = 0
     for file in tracked():
         if file.suffix in {".md", ".ipynb", ".py", ".toml", ".yml", ".css", ".js"}:
-            for found in re.findall(rf"github\.com/({owner}/[\w.-]+)", file.read_text("utf-8")):
-                assert found.removesuffix(".git").rstrip(".") == NAME, file
+            for found in re.findall(
+                r"github\.com/([\w-]+/where-to-look)\b", file.read_text("utf-8")
+            ):
+                named += 1
+                assert found == NAME, file
+    assert named
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
+def test_the_set_up_cell_installs_from_this_repository(notebook):
+    assert f"git+{ADDRESS}@v" in notebook.read_text("utf-8")
 
 
 def pins(text: str) -> dict[str, str]:

@@ -1,10 +1,11 @@
 """The grammars say what they claim: the link decides the answer, and nothing else gives it away."""
 
 import random
+from dataclasses import replace
 
 import pytest
 
-from wheretolook.data.links import GAP, TASKS, Examples, Vocabulary, split
+from wheretolook.data.links import GAP, TASKS, Examples, Vocabulary, _split, split
 
 OWNED = [name for name, task in TASKS.items() if task.parts]
 SYNTAX = [name for name in TASKS if name not in OWNED]
@@ -24,7 +25,7 @@ def test_the_linked_noun_gives_the_answer(name):
         assert sentence.tokens.count(GAP) == 1
 
 
-@pytest.mark.parametrize("name", set(TASKS) - {"meaning-zh-characters"})
+@pytest.mark.parametrize("name", sorted(set(TASKS) - {"meaning-zh-characters"}))
 def test_nouns_stand_where_they_are_said_to(name):
     for sentence in drawn(name):
         assert all(sentence.tokens[noun.index] == noun.token for noun in sentence.nouns)
@@ -34,7 +35,7 @@ def test_nouns_stand_where_they_are_said_to(name):
         ]
 
 
-@pytest.mark.parametrize("name", set(OWNED) - {"meaning-zh-characters"})
+@pytest.mark.parametrize("name", sorted(set(OWNED) - {"meaning-zh-characters"}))
 def test_exactly_one_noun_can_own_the_part(name):
     task = TASKS[name]
     for sentence in drawn(name):
@@ -125,10 +126,28 @@ def test_split_b_has_unseen_distances_and_split_c_unseen_pairs(name):
         assert not pairs("training") & pairs("C")
 
 
+def test_a_grammar_that_gives_too_few_sentences_says_so(monkeypatch):
+    rules = {"SENTENCE": ("the NOUN and the NOUN , [MASK] PART .",)}
+    monkeypatch.setitem(TASKS, "tiny", replace(TASKS["meaning-en"], name="tiny", rules=rules))
+    with pytest.raises(ValueError, match=r"task: the grammar 'tiny' .*training \d+ of 16000"):
+        split("tiny")
+
+
+def test_a_grammar_changed_under_the_same_name_is_another_one(monkeypatch):
+    old = TASKS["meaning-en"]
+    monkeypatch.setitem(TASKS, "mine", old)
+    first = split("mine", training=20, held_out=5)
+    parts = {**old.parts, "rule": ("title", "wording", "clauses", "exceptions")}
+    monkeypatch.setitem(TASKS, "mine", replace(old, parts=parts))
+    second = split("mine", training=200, held_out=50)
+    assert split("mine", training=20, held_out=5) != first or first["A"] != second["A"]
+    assert any("title" in sentence.tokens for part in second.values() for sentence in part)
+
+
 def test_a_split_repeats_with_its_seed_and_differs_with_another():
-    split.cache_clear()
+    _split.cache_clear()
     first = small("meaning-en")
-    split.cache_clear()
+    _split.cache_clear()
     assert small("meaning-en") == first
     assert small("meaning-en", seed=1) != first
 

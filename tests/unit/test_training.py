@@ -87,6 +87,23 @@ def test_a_disk_that_can_t_be_written_costs_only_the_memory(tmp_path, monkeypatc
     assert history.losses == [1.0]
 
 
+def test_a_disk_that_fills_up_costs_only_the_memory(tmp_path, monkeypatch):
+    def full(*_):
+        raise RuntimeError("unexpected pos")  # what torch says, which is no OSError
+
+    monkeypatch.setenv("WHERETOLOOK_CACHE", str(tmp_path))
+    monkeypatch.setattr(torch, "save", full)
+    assert remembered(linear(), lambda: History([1.0]), {}, "training").losses == [1.0]
+
+
+def test_half_a_file_is_trained_again(tmp_path, monkeypatch):
+    monkeypatch.setenv("WHERETOLOOK_CACHE", str(tmp_path))
+    remembered(linear(), lambda: History([1.0]), {}, "training")
+    (file,) = (tmp_path / "weights").iterdir()
+    file.write_bytes(b"")
+    assert remembered(linear(), lambda: History([2.0]), {}, "training").losses == [2.0]
+
+
 def test_a_fingerprint_follows_imports_and_ignores_docstrings_and_comments(tmp_path, monkeypatch):
     import wheretolook.cache as cache
 

@@ -457,7 +457,6 @@ class Examples:
         return torch.arange(self.ids.shape[1]) == self.link[:, None]
 
 
-@lru_cache(maxsize=4)
 def split(
     task: str, seed: int = 0, *, training: int = 16_000, held_out: int = 1_000
 ) -> dict[str, list[Sentence]]:
@@ -482,7 +481,7 @@ def split(
     Raises
     ------
     ValueError
-        If there is no such task.
+        If there is no such task, or its grammar has too few different sentences.
 
     Examples
     --------
@@ -491,14 +490,32 @@ def split(
     """
     if task not in TASKS:
         raise ValueError(f"task: expected one of {', '.join(TASKS)}; got {task!r}")
+    return _split(task, repr(TASKS[task]), seed, training, held_out)
+
+
+@lru_cache(maxsize=4)
+def _split(
+    task: str, grammar_text: str, seed: int, training: int, held_out: int
+) -> dict[str, list[Sentence]]:
+    """Split; a grammar that was changed under the same name is another one."""
     grammar = TASKS[task]
     rng = random.Random(f"{task} {seed}")
     wanted = {"training": training, "A": held_out, "B": held_out}
     wanted |= {"C": held_out} if grammar.parts else {}
     parts: dict[str, list[Sentence]] = {name: [] for name in wanted}
     seen: set[tuple[str, ...]] = set()
+    fruitless = 0
     while any(len(parts[name]) < size for name, size in wanted.items()):
         sentence = grammar.draw(rng)
+        fruitless += 1
+        if fruitless > 20_000:
+            have = ", ".join(
+                f"{name} {len(part)} of {wanted[name]}" for name, part in parts.items()
+            )
+            raise ValueError(
+                f"task: the grammar {task!r} gives too few different sentences ({have}); "
+                "give it more words or rules, or ask for fewer sentences"
+            )
         if sentence.tokens in seen:
             continue
         seen.add(sentence.tokens)
@@ -510,6 +527,7 @@ def split(
             name = "A" if len(parts["A"]) < held_out else "training"
         if len(parts[name]) < wanted[name]:
             parts[name].append(sentence)
+            fruitless = 0
     return parts
 
 

@@ -62,6 +62,7 @@ _SHAPES = {
 }
 
 
+_SYNTAX = {"English: is or are": "agreement-en", "Chinese: measure words": "classifier-zh"}
 _PLACE = {False: "one query, separate keys and values", True: "self-attention"}
 _OTHERS = ("cosine", "cosine, learned temperature", "bilinear", "additive")
 
@@ -108,10 +109,14 @@ EXPERIMENTS: dict[str, Experiment] = {
     for experiment in (
         Experiment(
             "links-meaning",
-            "Whose? Sentences in which the owned thing tells the owner",
+            "Whose? Sentences in which the owned word tells the owner (accuracy over the whole "
+            "vocabulary)",
             "links",
             "controls",
-            tuple(Job(task, {"task": task}) for task in ("meaning-en", "meaning-zh")),
+            (
+                Job("English: its or their", {"task": "meaning-en"}),
+                Job("Chinese: 他 or 他们", {"task": "meaning-zh"}),
+            ),
             (0, 1, 2, 3, 4),
         ),
         Experiment(
@@ -119,27 +124,27 @@ EXPERIMENTS: dict[str, Experiment] = {
             "The same Chinese sentences cut into characters",
             "links",
             "controls",
-            (Job("meaning-zh-characters", {"task": "meaning-zh-characters"}),),
+            (Job("Chinese, by character", {"task": "meaning-zh-characters"}),),
             (0, 1, 2),
         ),
         Experiment(
             "links-syntax",
-            "Agreement and classifiers: shapes of model",
+            "Agreement and measure words, by the shape of the model",
             "links",
             "architectures",
             tuple(
-                Job(task, {"task": task, "label": label, **shape})
-                for task in ("agreement-en", "classifier-zh")
+                Job(group, {"task": task, "label": label, **shape})
+                for group, task in _SYNTAX.items()
                 for label, shape in _SHAPES.items()
             ),
             (0, 1, 2),
         ),
         Experiment(
             "links-failure",
-            "Right answers without the link: the classifier is read where nothing asks for it",
+            "Right answers without the link: the measure word, read where nothing asks for it",
             "links",
             "controls",
-            (Job("failure-zh", {"task": "failure-zh"}),),
+            (Job("Chinese: measure word, read at the gap", {"task": "failure-zh"}),),
             (0, 1, 2, 3, 4),
         ),
         Experiment(

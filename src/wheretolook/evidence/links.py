@@ -29,11 +29,11 @@ def controls(seed: int, *, task: str) -> Rows:
         "held-out sentences (A)": measure(made, test),
         "new distances (B)": measure(made, examples(task, "B", seed)),
         "new pairs (C)": measure(made, examples(task, "C", seed)),
-        "link hidden": measure(made, test, hide(made, test, test.is_link)),
+        "owner hidden": measure(made, test, hide(made, test, test.is_link)),
         "other nouns hidden": measure(made, test, hide(made, test, test.nouns & ~test.is_link)),
         "head removed": measure(made, test, hide(made, test)),
-        "head forced to the link": measure(made, test, force(made, test, test.link)),
-        "head forced to another noun: its answer": measure(
+        "head forced to the owner": measure(made, test, force(made, test, test.link)),
+        "head forced to another noun: that noun's answer": measure(
             made, other, force(made, other, other.link)
         ),
         "words shuffled": measure(made, shuffle_words(test, seed)),
@@ -42,9 +42,9 @@ def controls(seed: int, *, task: str) -> Rows:
         "untrained, best of 50": measure(untrained_links(task, seed, tries=50), test),
     }
     if not made.task.by_character:
-        rows["only the owned thing changed"] = measure(made, change_part(made, test, seed))
+        rows["only the owned word changed"] = measure(made, change_part(made, test, seed))
     shares = {row: measured._asdict() for row, measured in rows.items()}
-    for row in ("head forced to the link", "head forced to another noun: its answer"):
+    for row in ("head forced to the owner", "head forced to another noun: that noun's answer"):
         shares[row] = {"accuracy": shares[row]["accuracy"]}  # where it looks was not its choice
     return shares | _baselines(made, task, seed)
 

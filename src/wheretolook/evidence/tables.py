@@ -166,10 +166,11 @@ class Table:
             parts.append("<tbody>")
             if group:
                 span = len(self.columns) + 1
-                parts.append(f'<tr><th scope="rowgroup" colspan="{span}">{escape(group)}</th></tr>')
+                left = 'scope="rowgroup" style="text-align: left"'
+                parts.append(f'<tr><th {left} colspan="{span}">{escape(group)}</th></tr>')
             for row in rows:
                 cells = (escape(self._cell(group, row, column)) for column in self.columns)
-                filled = "".join(f"<td>{cell}</td>" for cell in cells)
+                filled = "".join(f'<td style="white-space: nowrap">{cell}</td>' for cell in cells)
                 parts.append(f'<tr><th scope="row">{escape(row)}</th>{filled}</tr>')
             parts.append("</tbody>")
         return "".join([*parts, "</table></div>"])

@@ -69,7 +69,7 @@ def stages(
             query, title="query", row_name="query", notes=made[0], **options(query, rows, "feature")
         ),
         Matrix(key, title="key", row_name="key", notes=made[1], **asked[0]),
-        Matrix(value, title="value", row_name="key", notes=made[2], **asked[1]),
+        Matrix(value, title="value", row_name="value", notes=made[2], **asked[1]),
         Matrix(
             attention.masked,
             columns=columns,
