@@ -205,12 +205,13 @@ def _threads(number: int) -> Iterator[None]:
     before = torch.get_num_threads()
     torch.set_num_threads(number)
     # Once a task is solved, gradients fall below 1e-38, where arithmetic is ten times slower:
-    # such numbers count as 0. Torch can't say what was set before, so it stays that way.
+    # such numbers count as 0. Torch can't say what was set before; off is how it starts.
     torch.set_flush_denormal(True)
     try:
         yield
     finally:
         torch.set_num_threads(before)
+        torch.set_flush_denormal(False)
 
 
 def _quiet() -> bool:

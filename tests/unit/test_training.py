@@ -80,6 +80,13 @@ def test_weights_are_remembered_until_told_otherwise(tmp_path, monkeypatch):
     assert len(calls) == 3
 
 
+def test_small_numbers_are_small_again_after_training():
+    tiny = torch.tensor(1e-39)
+    batches = lambda generator: iter([torch.zeros(1, 1)] * 2)  # noqa: E731
+    fit(linear(), lambda model, x: model(x).sum(), batches, Recipe(steps=1))
+    assert (tiny * 1).item() > 0
+
+
 def test_a_disk_that_can_t_be_written_costs_only_the_memory(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("WHERETOLOOK_CACHE", str(tmp_path / "file"))
