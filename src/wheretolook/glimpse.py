@@ -89,7 +89,7 @@ def glimpse(images: Tensor, gaze: Tensor, coarse: int = 4) -> tuple[Tensor, Tens
     (0.0, 1.0)
     """
     images = checked(images, CANVAS)
-    _check_gaze(gaze, (len(images), 2))
+    gaze = _checked_gaze(gaze, (len(images), 2))
     _check_coarse(coarse)
     return _sense(images, gaze, coarse)
 
@@ -257,7 +257,7 @@ class GlimpseModel(nn.Module):
         gaze = self.gaze if gaze is None else gaze
         images = checked(images, CANVAS)
         if isinstance(gaze, Tensor):
-            _check_gaze(gaze, (len(images), self.glimpses, 2))
+            gaze = _checked_gaze(gaze, (len(images), self.glimpses, 2))
         else:
             _check_way(gaze)
             if gaze == "random" and generator is None:
@@ -448,10 +448,11 @@ def _check_coarse(coarse: int) -> None:
         raise ValueError(f"coarse: expected a divisor of {CANVAS}, got {coarse}")
 
 
-def _check_gaze(gaze: Tensor, shape: tuple[int, ...]) -> None:
+def _checked_gaze(gaze: Tensor, shape: tuple[int, ...]) -> Tensor:
     if gaze.shape != shape:
         raise ValueError(f"gaze: expected {shape}, got {tuple(gaze.shape)}")
     outside = ~(gaze.abs() <= 1)  # true for a NaN, too
     if outside.any():
         value = gaze[outside][0].item()
         raise ValueError(f"gaze: expected row and column from -1 to 1, got {value:g}")
+    return gaze.float()

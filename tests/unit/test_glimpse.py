@@ -66,6 +66,12 @@ def test_between_two_pixels_it_sees_their_mixture():
     torch.testing.assert_close(fine[0], (images[0, 8:16, 8:16] + images[0, 9:17, 8:16]) / 2)
 
 
+def test_numbers_of_another_kind_are_seen_alike():
+    images, gaze = noise().round(), torch.zeros(5, 2)
+    for fine in (glimpse(images.double(), gaze.double())[0], glimpse(images.int(), gaze.int())[0]):
+        assert torch.equal(fine, images[:, 8:16, 8:16])
+
+
 def test_a_gist_of_single_pixels_hides_nothing():
     images = noise()
     assert torch.equal(glimpse(images, torch.zeros(5, 2), 24)[1], images)
