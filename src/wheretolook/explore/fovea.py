@@ -204,5 +204,14 @@ def _encoded(levels: Sequence[Tensor]) -> list[str]:
     """Encode the levels; all frames of an explorer share them, so the last ones are kept."""
     global _kept
     if _kept[0] is not levels:
-        _kept = levels, [address(x.permute(1, 2, 0), "jpeg", quality=72) for x in levels]
+        _kept = (
+            levels,
+            [
+                # coarse levels are small, and each of their pixels covers much: they get more care
+                address(
+                    x.permute(1, 2, 0), "jpeg", quality=72 + 6 * min(k, 3), subsampling=2 * (k < 2)
+                )
+                for k, x in enumerate(levels)
+            ],
+        )
     return _kept[1]
