@@ -87,8 +87,9 @@ def radii(levels: int = 5, *, fovea: float = 0.07, doubling: float = 0.06) -> li
     """Return how far from the gaze each level of a `pyramid` begins to be enough.
 
     The smallest visible detail grows in a straight line with the distance beyond the fovea, as it
-    does in the eye :cite:p:`strasburger2011peripheral`: it has doubled after `doubling`, doubled
-    again after three times as much, and so on.
+    does in the eye (H. Strasburger, I. Rentschler and M. Jüttner, *Peripheral vision and pattern
+    recognition*, Journal of Vision 11, 2011): it has doubled after `doubling`, doubled again after
+    three times as much, and so on.
 
     Parameters
     ----------
@@ -242,7 +243,8 @@ def saliency(image: Tensor, size: int = 48) -> Tensor:
 
     Three features (brightness, red against green, blue against yellow); for each, the difference
     between a small neighbourhood and a larger one; maps with few peaks count more than maps with
-    many. A short form of the model of :cite:t:`itti1998saliency`, without its orientations.
+    many. A short form, without orientations, of L. Itti, C. Koch and E. Niebur, *A model of
+    saliency-based visual attention for rapid scene analysis*, IEEE PAMI 20, 1998.
 
     Parameters
     ----------
