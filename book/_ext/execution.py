@@ -1,6 +1,7 @@
 """Run a notebook again when anything it rests on has changed, and say which cell failed."""
 
 import hashlib
+import os
 import shutil
 import sys
 from pathlib import Path
@@ -120,6 +121,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     """Register with Sphinx."""
     import myst_nb.core.execute as chooser
 
+    os.environ["WHERETOLOOK_PROGRESS"] = "0"  # kernels inherit it: a bar would be on the page
     # MyST-NB offers no hook here: both names are looked up when a page is read.
     myst_cache.single_nb_execution = execute
     chooser.NotebookClientCache = Client

@@ -64,6 +64,8 @@ def to_mathml(latex: str, display: str) -> str:
             raise ValueError(f"no MathML for {element.text} in {latex!r}")
         if name in ARITY and len(element) != ARITY[name]:
             raise ValueError(f"an argument is missing in {latex!r}")
+    # The bars of a norm grow with their line unless told not to (\left\lVert says otherwise).
+    mathml = mathml.replace("<mo>&#x02016;</mo>", '<mo stretchy="false">&#x02016;</mo>')
     # Browsers implement MathML Core, which aligns columns by style.
     return re.sub(r'columnalign="(\w+)"', r'style="text-align: \1"', mathml)
 

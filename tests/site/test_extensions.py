@@ -39,6 +39,12 @@ def test_formula_that_cannot_be_set_is_refused(latex):
         maths.to_mathml(latex, "inline")
 
 
+def test_bars_of_a_norm_grow_only_when_asked_to():
+    plain = maths.to_mathml(r"\lVert x \rVert", "inline")
+    assert plain.count('stretchy="false"') == 2
+    assert 'stretchy="false"' not in maths.to_mathml(r"\left\lVert x \right\rVert", "inline")
+
+
 def test_font_has_the_italics_that_a_browser_draws():
     codes = maths.characters("<p>z</p><math><mi>h</mi><mi>&#x003B1;</mi></math>")
     assert {0x210E, 0x1D6FC} <= codes and ord("z") not in codes
