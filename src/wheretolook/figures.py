@@ -237,11 +237,12 @@ def photograph(
 
 def scan(axes: Axes, image: np.ndarray, path: np.ndarray, side: int) -> None:
     """Draw a small picture, a path of (row, column) in pixels, and the patch at its end."""
-    tint, (row, column) = COLOURS["focus"][1], path[-1]
+    tint = COLOURS["focus"][1]
     axes.imshow(image, cmap="gray", vmin=0, vmax=1)
     axes.plot(path[:, 1], path[:, 0], "o-", color=tint, ms=4)
-    corner = (column - side / 2, row - side / 2)
-    axes.add_patch(plt.Rectangle(corner, side, side, fill=False, ec=tint, lw=2))
+    for row, column in path[-1:]:
+        corner = (column - side / 2, row - side / 2)
+        axes.add_patch(plt.Rectangle(corner, side, side, fill=False, ec=tint, lw=2))
     axes.set(xlim=(-0.5, image.shape[1] - 0.5), ylim=(image.shape[0] - 0.5, -0.5))
     axes.set_axis_off()
 

@@ -144,6 +144,13 @@ def test_a_scan_path_shows_picture_way_and_patch():
     np.testing.assert_array_equal(shown, image)
 
 
+def test_a_scan_path_may_be_empty():
+    view = ScanPath(np.eye(4), alt="a diagonal")
+    assert view.over().startswith("url(data:image/png")
+    (shown,) = printed(view)
+    np.testing.assert_array_equal(shown, np.eye(4))
+
+
 @pytest.mark.parametrize("path", [[[24.0, 3]], [[-1.0, 3]], [[1.0, 2, 3]]])
 def test_a_path_that_leaves_the_picture_is_refused(path):
     with pytest.raises(ValueError, match="path: expected rows and columns from 0 to"):

@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .exercise import BATCH, ONE, Case, Exercise, Mistake
+from .exercise import Case, Exercise, Mistake
 from .marks import Marks
 
 __all__ = ["glimpse_cut", "map_shares", "reward_push"]
@@ -168,7 +168,10 @@ _MAP_SHARES = Exercise(
     shape="B L S",
     inputs={"amounts": "B L S"},
     solution=_shares,
-    cases=(BATCH, ONE),
+    cases=(
+        Case("several maps", (3,), {"L": 7, "S": 9}),
+        Case("one map (B = 1)", (1,), {"L": 5, "S": 7}),
+    ),
     prepare=lambda x: x.abs(),
     mistakes=(
         Mistake(

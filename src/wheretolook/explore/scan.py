@@ -14,14 +14,15 @@ __all__ = ["ScanPath"]
 
 
 class ScanPath(Stage):
-    """A small picture, the patch that is read now, and the way there.
+    """A small picture; on it, the patch that is read now and the way there.
 
     Parameters
     ----------
     image : (rows, columns)
         Between 0 (black) and 1 (white).
-    path : (glimpses, 2)
-        Row and column of each gaze so far, in pixels; 0 is the middle of the first pixel.
+    path : (glimpses, 2), optional
+        Row and column of each gaze so far, in pixels; 0 is the middle of the first pixel. Without
+        one, only the picture is shown.
     side : int
         Pixels along a side of the patch.
     alt : str
@@ -48,8 +49,8 @@ class ScanPath(Stage):
     def __init__(
         self,
         image: Numbers,
-        path: Numbers,
-        side: int,
+        path: Numbers | None = None,
+        side: int = 1,
         *,
         alt: str,
         title: str = "",
@@ -58,7 +59,7 @@ class ScanPath(Stage):
         super().__init__(alt, title=title, width=width)
         self.image, self.path, self.side = (
             numbers("image", image, 2),
-            numbers("path", path, 2),
+            numbers("path", np.empty((0, 2)) if path is None else path, 2),
             side,
         )
         last = np.array(self.image.shape) - 1
@@ -67,6 +68,9 @@ class ScanPath(Stage):
 
     def over(self) -> str:
         """Return the path as a drawing, and the picture below it."""
+        picture = f"url({address(self.image, 'png')})"
+        if not len(self.path):
+            return picture
         rows, columns = self.image.shape
         places = [(x + 0.5, y + 0.5) for y, x in self.path]
         tint, half = COLOURS["focus"][1], self.side / 2
@@ -82,7 +86,7 @@ class ScanPath(Stage):
         )
         head = f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {columns} {rows}'>"
         source = quote(f"{head}{drawn}</svg>", safe=" =:/,.-")
-        return f'url("data:image/svg+xml,{source}"),url({address(self.image, "png")})'
+        return f'url("data:image/svg+xml,{source}"),{picture}'
 
     def plot(self, axes: Axes, limit: float) -> None:
         """Draw picture and path with matplotlib."""
