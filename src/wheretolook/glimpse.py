@@ -335,7 +335,7 @@ def train_glimpse(
     with torch.random.fork_rng(devices=[]):  # leaves the reader's own random numbers alone
         torch.manual_seed(seed)
         model = GlimpseModel(gaze, coarse=coarse).eval()
-    recipe = Recipe(steps=steps, batch=128, rate=8e-3)
+    recipe = Recipe(steps=steps, batch=128, rate=8e-3, warmup=300, decay=0.6)
     images, labels = digits("training")
     if shuffled:
         deal = torch.randperm(len(labels), generator=torch.Generator().manual_seed(seed))

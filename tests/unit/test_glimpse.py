@@ -5,6 +5,7 @@ import torch
 from torch.distributions import Normal
 
 from wheretolook.data.digits import CANVAS, canvases
+from wheretolook.evidence import table
 from wheretolook.glimpse import (
     REACH,
     GlimpseModel,
@@ -255,3 +256,35 @@ def test_distances_are_in_pixels_and_gazes_can_be_given(tmp_path, monkeypatch):
     middle = (pixels(test.centres) - 11.5).norm(dim=1).mean().item()
     assert score.distance == pytest.approx([middle] * 3)
     assert score_glimpse(model, 2, gaze="random") == score_glimpse(model, 2, gaze="random")
+
+
+# what was measured
+
+HIDDEN, FULL = "gist of 4×4", "gist of 24×24"
+LAST, AWAY = "accuracy, glimpse 3", "pixels away, glimpse 3"
+
+
+def test_a_learned_gaze_finds_the_digit_and_nothing_else_explains_it():
+    kept = table("glimpse")
+    learned = kept[HIDDEN, "learned gaze", LAST]
+    assert learned.mean > 0.92 and learned.min > 0.9
+    assert kept[HIDDEN, "learned gaze", AWAY].max < 3 < 6 < kept[HIDDEN, "random gaze", AWAY].min
+    others = [row for group, row in kept.rows if group == HIDDEN and row != "learned gaze"]
+    assert len(others) == 7
+    assert all(kept[HIDDEN, row, LAST].max < 0.7 for row in others)
+
+
+@pytest.mark.parametrize("row", ["untrained", "labels shuffled in training"])
+def test_without_learning_it_is_chance(row):
+    figure = table("glimpse")[HIDDEN, row, LAST]
+    assert figure.min > 0.05 and figure.max < 0.15
+
+
+def test_the_less_is_hidden_the_less_a_learned_gaze_gains():
+    kept = table("glimpse")
+    gains = [
+        kept[group, "learned gaze", LAST].mean - kept[group, "random gaze", LAST].mean
+        for group in (HIDDEN, "gist of 8×8", FULL)
+    ]
+    assert gains == sorted(gains, reverse=True)
+    assert gains[0] > 0.25 and gains[2] < 0.02

@@ -99,6 +99,25 @@ def _recall_jobs() -> list[Job]:
     ]
 
 
+def _glimpse_jobs() -> list[Job]:
+    """Ways of looking with a gist that hides what the digit is, then with finer and finer gists."""
+    hidden, *finer = (4, 8, 24)
+    return [
+        Job(_gist(hidden), {"label": "learned gaze", "controls": True}),
+        Job(_gist(hidden), {"label": "random gaze", "gaze": "random"}),
+        Job(_gist(hidden), {"label": "centre only", "gaze": "centre"}),
+        Job(_gist(hidden), {"label": "labels shuffled in training", "shuffled": True}),
+    ] + [
+        Job(_gist(coarse), {"label": f"{gaze} gaze", "gaze": gaze, "coarse": coarse})
+        for coarse in finer
+        for gaze in ("learned", "random")
+    ]
+
+
+def _gist(coarse: int) -> str:
+    return f"gist of {coarse}×{coarse}"
+
+
 def _start(start: float | None) -> str:
     return "1/√D" if start is None else f"{start:g}"
 
@@ -165,6 +184,14 @@ EXPERIMENTS: dict[str, Experiment] = {
             "itself",
             (Job(""),),
             (0, 1, 2, 3, 4),
+        ),
+        Experiment(
+            "glimpse",
+            "Digits somewhere on a canvas, three glimpses: ways of looking",
+            "glimpse",
+            "looking",
+            tuple(_glimpse_jobs()),
+            (0, 1, 2),
         ),
     )
 }
