@@ -288,3 +288,14 @@ def test_the_less_is_hidden_the_less_a_learned_gaze_gains():
     ]
     assert gains == sorted(gains, reverse=True)
     assert gains[0] > 0.25 and gains[2] < 0.02
+
+
+def test_when_nothing_is_hidden_the_gaze_can_be_swapped_for_any_other():
+    kept = table("glimpse")
+    for other in ("random in the test", "centre in the test", "the gazes of another canvas in the"):
+        (row,) = [row for group, row in kept.rows if group == FULL and f", but {other}" in row]
+        lost = {
+            group: kept[group, "learned gaze", LAST].mean - kept[group, row, LAST].mean
+            for group in (HIDDEN, FULL)
+        }
+        assert lost[HIDDEN] > 0.3 and abs(lost[FULL]) < 0.05

@@ -101,17 +101,16 @@ def _recall_jobs() -> list[Job]:
 
 def _glimpse_jobs() -> list[Job]:
     """Ways of looking with a gist that hides what the digit is, then with finer and finer gists."""
-    hidden, *finer = (4, 8, 24)
-    return [
-        Job(_gist(hidden), {"label": "learned gaze", "controls": True}),
-        Job(_gist(hidden), {"label": "random gaze", "gaze": "random"}),
-        Job(_gist(hidden), {"label": "centre only", "gaze": "centre"}),
-        Job(_gist(hidden), {"label": "labels shuffled in training", "shuffled": True}),
-    ] + [
-        Job(_gist(coarse), {"label": f"{gaze} gaze", "gaze": gaze, "coarse": coarse})
-        for coarse in finer
-        for gaze in ("learned", "random")
+    ways = [
+        {"label": "learned gaze", "controls": True},
+        {"label": "random gaze", "gaze": "random"},
     ]
+    others = [
+        {"label": "centre only", "gaze": "centre"},
+        {"label": "labels shuffled in training", "shuffled": True},
+    ]
+    hidden = [Job(_gist(4), config) for config in ways + others]
+    return hidden + [Job(_gist(n), {**config, "coarse": n}) for n in (8, 24) for config in ways]
 
 
 def _gist(coarse: int) -> str:
