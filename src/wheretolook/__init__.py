@@ -1,9 +1,9 @@
 """Where to Look: the small package behind the book on attention.
 
 Each module holds one idea and imports only from those above it in this list: ``masks``,
-``positions``, ``attention``, ``check``; ``data``, ``cache``, ``training``; the models ``sentences``
-and ``recall``; ``links`` and ``measures``, which train and question them (``data.links`` holds
-the sentences, ``evidence.links`` the tables about them); ``evidence``;
+``positions``, ``attention``, ``check``; ``data``, ``saliency``, ``cache``, ``training``; the models
+``glimpse``, ``sentences`` and ``recall``; ``links`` and ``measures``, which train and question
+them (``data.links`` holds the sentences, ``evidence.links`` the tables about them); ``evidence``;
 ``tokens``, ``figures``, ``explore``.
 """
 

@@ -21,7 +21,17 @@ from matplotlib.figure import Figure
 
 from .tokens import COLOURS
 
-__all__ = ["arcs", "arrows", "bars", "curves", "matrix", "png", "style"]
+__all__ = [
+    "arcs",
+    "arrows",
+    "bars",
+    "curves",
+    "matrix",
+    "photograph",
+    "png",
+    "scan",
+    "style",
+]
 
 # Looked for in this order, after the package that the book's own build installs.
 _CHINESE_FONTS = ("Noto Sans CJK SC", "Noto Sans SC", "PingFang SC", "Microsoft YaHei", "SimHei")
@@ -206,6 +216,34 @@ def arcs(
         width, faint = 0.4 + 7 * strengths[j], 0.25 + 0.75 * float(strengths[j])
         axes.plot(x, y, "-", lw=width, color=colour("hi"), alpha=faint, solid_capstyle="round")
     axes.set(xlim=(0, at), ylim=(-1.6, at * 0.2))
+    axes.set_axis_off()
+
+
+def photograph(
+    axes: Axes,
+    pixels: np.ndarray,
+    gaze: tuple[float, float] | None = None,
+    shade: np.ndarray | None = None,
+) -> None:
+    """Draw a photograph, a shade of (rows, columns, 4) over it, and a ring at the gaze."""
+    axes.imshow(pixels, extent=(-1, 1, 1, -1))
+    if shade is not None:
+        axes.imshow(shade, extent=(-1, 1, 1, -1), interpolation="bilinear")
+    if gaze is not None:
+        for tint, width in (("black", 3), ("white", 1.5)):
+            axes.plot(gaze[1], gaze[0], "o", ms=16, mfc="none", mec=tint, mew=width)
+    axes.set_axis_off()
+
+
+def scan(axes: Axes, image: np.ndarray, path: np.ndarray, side: int) -> None:
+    """Draw a small picture, a path of (row, column) in pixels, and the patch at its end."""
+    tint = COLOURS["focus"][1]
+    axes.imshow(image, cmap="gray", vmin=0, vmax=1)
+    axes.plot(path[:, 1], path[:, 0], "o-", color=tint, ms=4)
+    for row, column in path[-1:]:
+        corner = (column - side / 2, row - side / 2)
+        axes.add_patch(plt.Rectangle(corner, side, side, fill=False, ec=tint, lw=2))
+    axes.set(xlim=(-0.5, image.shape[1] - 0.5), ylim=(image.shape[0] - 0.5, -0.5))
     axes.set_axis_off()
 
 

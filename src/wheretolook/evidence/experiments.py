@@ -100,6 +100,24 @@ def _recall_jobs() -> list[Job]:
     ]
 
 
+def _glimpse_jobs() -> list[Job]:
+    """Ways of looking with a gist that hides what the digit is, then with finer and finer gists."""
+    ways = [
+        {"label": "learned gaze", "controls": True},
+        {"label": "random gaze", "gaze": "random"},
+    ]
+    others = [
+        {"label": "centre only", "gaze": "centre"},
+        {"label": "labels shuffled in training", "shuffled": True},
+    ]
+    hidden = [Job(_gist(4), config) for config in ways + others]
+    return hidden + [Job(_gist(n), {**config, "coarse": n}) for n in (8, 24) for config in ways]
+
+
+def _gist(coarse: int) -> str:
+    return f"gist of {coarse}×{coarse}"
+
+
 def _start(start: float | None) -> str:
     return "1/√D" if start is None else f"{start:g}"
 
@@ -170,6 +188,14 @@ EXPERIMENTS: dict[str, Experiment] = {
             "itself",
             (Job(""),),
             (0, 1, 2, 3, 4),
+        ),
+        Experiment(
+            "glimpse",
+            "Digits somewhere on a canvas, three glimpses: ways of looking",
+            "glimpse",
+            "looking",
+            tuple(_glimpse_jobs()),
+            (0, 1, 2),
         ),
     )
 }

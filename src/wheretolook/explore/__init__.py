@@ -3,10 +3,13 @@
 from .arrows import Arrows
 from .curves import Curves
 from .explorer import Explorer, explore, show
+from .fovea import Fovea
 from .live import Live, live
 from .maps import Heatmap, Matrix
+from .overlay import Overlay
 from .picture import Picture
 from .rows import Bars, Tokens
+from .scan import ScanPath
 from .strip import stages
 from .view import View
 
@@ -15,10 +18,13 @@ __all__ = [
     "Bars",
     "Curves",
     "Explorer",
+    "Fovea",
     "Heatmap",
     "Live",
     "Matrix",
+    "Overlay",
     "Picture",
+    "ScanPath",
     "Tokens",
     "View",
     "explore",

@@ -38,8 +38,13 @@
       slot.style.setProperty('--w', strength);
     },
     picture(slot, [source, words]) { slot.src = source; slot.alt = words; },
+    // across, down, what lies over the picture, its words
+    gaze(slot, values) {
+      [...'xym'].forEach((name, i) => slot.style.setProperty('--' + name, values[i]));
+      slot.ariaLabel = values[3];
+    },
   };
-  const kinds = { matrix: fill.cell, tokens: fill.cell, bars: fill.cell, curves: fill.curve, arrows: fill.arrow, picture: fill.picture };
+  const kinds = { matrix: fill.cell, tokens: fill.cell, bars: fill.cell, curves: fill.curve, arrows: fill.arrow, picture: fill.picture, gaze: fill.gaze };
 
   class Explorer extends HTMLElement {
     connectedCallback() {
@@ -59,13 +64,13 @@
       const labels = [...this.querySelectorAll('.wtl-controls > label')];
       this.fields = this.data?.names.map(name =>
         labels.find(label => label.dataset.name === name)?.querySelector('input, select'));
-      this.addEventListener('pointerover', e => this.point(e.target));
-      this.addEventListener('pointermove', e => this.trace(e));
-      this.addEventListener('click', e => this.choose(e.target.closest(CELL)));
-      this.addEventListener('focusin', e => this.point(e.target));
-      this.addEventListener('keydown', e => this.key(e));
+      const on = (kinds, act) => kinds.split(' ').forEach(kind => this.addEventListener(kind, act));
+      on('pointerover focusin', e => this.point(e.target));
+      on('pointerdown pointermove', e => this.trace(e));
+      on('click', e => this.choose(e.target.closest(CELL)));
+      on('keydown', e => this.key(e));
       if (this.data) {
-        this.addEventListener('input', () => this.update());
+        on('input', () => this.update());
         this.update();
         // a page that comes back gets its controls' places from the browser, after us
         if (document.readyState !== 'complete') addEventListener('pageshow', () => this.update(), { once: true });
@@ -155,7 +160,21 @@
         `${row} ${line.cells[0].textContent}, ${column} ${across[j].textContent}: ${cell.textContent}${hidden}${note}`;
     }
 
+    // a picture on which the reader moves the gaze: it sets two sliders, across and down
+    steer(pad, place) {
+      pad.dataset.pad.split(' ').forEach((name, i) => {
+        const field = this.fields[this.data.names.indexOf(name)];
+        field.value = place(+field.value, +field.max, i);
+      });
+      this.update();
+    }
+
     trace(e) {
+      const pad = e.target.closest('[data-pad]');
+      if (pad) {
+        const { x, y, width, height } = pad.getBoundingClientRect();
+        this.steer(pad, (_, max, i) => max * (i ? (e.clientY - y) / height : (e.clientX - x) / width));
+      }
       const svg = e.target.closest('.wtl-curves');
       if (!svg) return;
       const box = svg.getBoundingClientRect(), x = (e.clientX - box.left) / box.width * 360;
@@ -176,8 +195,9 @@
     key(e) {
       const move = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0], Home: [0, -1e6], End: [0, 1e6] }[e.key];
       if (!move || e.altKey || e.ctrlKey || e.metaKey) return; // Alt ← is the browser's
-      const cell = e.target.closest('.wtl-map td'), svg = e.target.closest('.wtl-curves');
-      if (cell) {
+      const cell = e.target.closest('.wtl-map td'), svg = e.target.closest('.wtl-curves'), pad = e.target.closest('[data-pad]');
+      if (pad) this.steer(pad, (at, _, i) => at + move[1 - i]);
+      else if (cell) {
         const rows = cell.closest('tbody').rows, line = rows[Math.min(Math.max(cell.parentNode.sectionRowIndex + move[0], 0), rows.length - 1)];
         const cells = [...line.cells].filter(c => c.matches('td:not(.wtl-sum)'));
         const next = cells[Math.min(Math.max(cell.cellIndex - 1 + move[1], 0), cells.length - 1)];
