@@ -82,7 +82,7 @@ def test_weights_are_remembered_until_told_otherwise(tmp_path, monkeypatch):
 
 def test_small_numbers_are_small_again_after_training():
     tiny = torch.tensor(1e-39)
-    batches = lambda generator: iter([torch.zeros(1, 1)] * 2)  # noqa: E731
+    batches = lambda generator: iter([torch.zeros(1, 4)] * 2)  # noqa: E731
     fit(linear(), lambda model, x: model(x).sum(), batches, Recipe(steps=1))
     assert (tiny * 1).item() > 0
 
