@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
+from bench import bench, one_thread  # noqa: F401 a fixture works by being here
 from einops import einsum, rearrange
 from torch import nn
 
@@ -25,23 +26,6 @@ EXERCISES = {
     check.additive_scores: chapter._ADDITIVE_SCORES,
     check.own_rank: chapter._OWN_RANK,
 }
-
-
-@pytest.fixture(autouse=True, scope="module")
-def one_thread():
-    """Many tiny products: threads would only wait for each other."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
-
-
-def bench(*entries):
-    """Turn functions (or pairs of function and message) into parameters named after their place."""
-    return [
-        pytest.param(*(e if isinstance(e, tuple) else (e,)), id=str(i))
-        for i, e in enumerate(entries)
-    ]
 
 
 def lines(source):
