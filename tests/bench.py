@@ -21,3 +21,12 @@ def bench(*entries: Callable | tuple[Callable, str]) -> list:
         pytest.param(*(e if isinstance(e, tuple) else (e,)), id=str(i))
         for i, e in enumerate(entries)
     ]
+
+
+def over(benches: dict[Callable, tuple], kind: int) -> list:
+    """Lay out one kind of answer (0 right, 1 wrong, 2 partly right) for all checkers."""
+    return [
+        pytest.param(checker, *p.values, id=f"{checker.__name__}-{p.id}")
+        for checker, kinds in benches.items()
+        for p in kinds[kind]
+    ]

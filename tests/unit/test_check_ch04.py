@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
-from bench import bench, one_thread  # noqa: F401 a fixture works by being here
+from bench import bench, one_thread, over  # noqa: F401 a fixture works by being here
 from einops import einsum, rearrange
 from torch import nn
 
@@ -515,22 +515,14 @@ BENCH = {
 }
 
 
-def over(place):
-    return [
-        pytest.param(checker, *p.values, id=f"{checker.__name__}-{p.id}")
-        for checker, kinds in BENCH.items()
-        for p in kinds[place]
-    ]
-
-
-@pytest.mark.parametrize(("checker", "answer"), over(0))
+@pytest.mark.parametrize(("checker", "answer"), over(BENCH, 0))
 def test_every_right_way_of_writing_earns_all_points(checker, answer):
     marks = checker(answer, points=4)
     assert (marks, marks.status) == (4.0, "right"), marks.feedback
     assert "✗" not in marks.feedback
 
 
-@pytest.mark.parametrize(("checker", "answer", "message"), over(1))
+@pytest.mark.parametrize(("checker", "answer", "message"), over(BENCH, 1))
 def test_a_wrong_answer_earns_nothing_but_its_message(checker, answer, message):
     marks = checker(answer)
     assert (marks, marks.status) == (0.0, "wrong"), marks.feedback
@@ -538,7 +530,7 @@ def test_a_wrong_answer_earns_nothing_but_its_message(checker, answer, message):
     assert not re.search(r"\d\.\d\d", marks.feedback), "no value of the result may be shown"
 
 
-@pytest.mark.parametrize(("checker", "answer", "message"), over(2))
+@pytest.mark.parametrize(("checker", "answer", "message"), over(BENCH, 2))
 def test_an_answer_with_one_fault_earns_some_points(checker, answer, message):
     marks = checker(answer, points=2)
     assert 1 <= marks < 2, marks.feedback
