@@ -1,31 +1,18 @@
-"""The bench of chapter 4's checkers: wrong answers with the message each must get, and right ones.
-
-Answers are written as readers write them, not taken from the checker's own list of mistakes.
-"""
+"""What readers of chapter 4 answer, and what its checkers must say to it."""
 
 import itertools
 import math
-import re
 
 import numpy as np
-import pytest
 import torch
 import torch.nn.functional as F
-from bench import bench, one_thread, over  # noqa: F401 a fixture works by being here
+from bench import Answers, bench
 from einops import einsum, rearrange
 from torch import nn
 
 from wheretolook import check
 from wheretolook.attention import Additive, SelfAttention, attend
 from wheretolook.check import ch04_self_attention as chapter
-from wheretolook.check.exercise import SQUARE
-
-EXERCISES = {
-    check.attention_weights: chapter._ATTENTION_WEIGHTS,
-    check.self_attention: chapter._SELF_ATTENTION,
-    check.additive_scores: chapter._ADDITIVE_SCORES,
-    check.own_rank: chapter._OWN_RANK,
-}
 
 
 def lines(source):
@@ -63,7 +50,7 @@ def scaled(query, key):
     return query @ key.mT / query.shape[-1] ** 0.5
 
 
-RIGHT_WEIGHTS = bench(
+RIGHT_WEIGHTS = [
     weights_by_loops,
     weights_by_hand,
     Weights(),
@@ -78,9 +65,9 @@ RIGHT_WEIGHTS = bench(
     ),
     lambda query, key, scale=None: scaled(query, key).softmax(-1),
     lambda *both: scaled(*both).softmax(-1),
-)
+]
 
-WRONG_WEIGHTS = bench(
+WRONG_WEIGHTS = [
     (lambda q, k: (q @ k.T / q.shape[-1] ** 0.5).softmax(-1), "without a batch axis only"),
     (lambda q, k: (q @ k.transpose(0, 1) / q.shape[-1] ** 0.5).softmax(-1), "count axes from"),
     (lambda q, k: (q @ k.T).softmax(-1), "The scale is missing"),
@@ -144,10 +131,10 @@ WRONG_WEIGHTS = bench(
     (lambda q, k: 1 / 0, "ZeroDivisionError.*division by zero"),
     (lambda q, k: exit(), "SystemExit"),
     (lambda q, k: (_ for _ in ()).throw(KeyboardInterrupt), "interrupted"),
-)
+]
 
 # Wrong in one respect only: some of the points, and the reason for the rest.
-PARTLY_WEIGHTS = bench(
+PARTLY_WEIGHTS = [
     (lambda q, k: scaled(q, k).softmax(-1).squeeze(), "An axis is lost"),
     (
         lambda q, k: torch.einsum("ble,bse->bls", q, k).div(q.shape[-1] ** 0.5).softmax(-1),
@@ -183,7 +170,7 @@ PARTLY_WEIGHTS = bench(
         lambda q, k: (q @ k.mul_(1 / k.shape[-1] ** 0.5).mT).softmax(-1),
         r"changes its input \(key\)",
     ),
-)
+]
 
 
 # --- 2: self-attention ------------------------------------------------------------------------
@@ -215,7 +202,7 @@ class Layer(nn.Module):
         return F.scaled_dot_product_attention(x @ wq, F.linear(x, wk.T), torch.matmul(x, wv))
 
 
-RIGHT_ATTENTION = bench(
+RIGHT_ATTENTION = [
     attention_by_loops,
     attention_by_bmm,
     Layer(),
@@ -226,9 +213,9 @@ RIGHT_ATTENTION = bench(
         softmax_of(torch.tensordot(x, wq, 1), torch.tensordot(x, wk, 1)).unsqueeze(-1)
         * (x @ wv).unsqueeze(1)
     ).sum(2),
-)
+]
 
-WRONG_ATTENTION = bench(
+WRONG_ATTENTION = [
     (
         lambda x, wq, wk, wv: F.scaled_dot_product_attention(
             x @ wq, x @ wk, x @ wv, is_causal=True
@@ -295,9 +282,9 @@ WRONG_ATTENTION = bench(
     (lambda x, wq, wk, wv: SelfAttention(x.shape[-1])(x).output, "package wheretolook"),
     (lambda x, wq, wk, wv: (softmax_of(x @ wq, x @ wk) @ x @ wv, None), "a tuple of 2"),
     (SelfAttention(6), r"takes \(|should take"),
-)
+]
 
-PARTLY_ATTENTION = bench(
+PARTLY_ATTENTION = [
     (
         lambda x, wq, wk, wv: (softmax_of(x[0] @ wq, x[0] @ wk) @ x[0] @ wv).unsqueeze(0),
         "a batch of sequences: .*shape",
@@ -328,7 +315,7 @@ PARTLY_ATTENTION = bench(
         lambda x, wq, wk, wv: softmax_of(x @ wq.div_(wq.shape[1] ** 0.5), x @ wk, 1) @ x @ wv,
         r"changes its input \(w_query\)",
     ),
-)
+]
 
 
 # --- 3: additive scores -----------------------------------------------------------------------
@@ -354,7 +341,7 @@ def additive_by_concatenation(query, key, w_query, w_key, v):
     return torch.cat([q, k], -1).matmul(torch.cat([w_query, w_key])).tanh().matmul(v)
 
 
-RIGHT_ADDITIVE = bench(
+RIGHT_ADDITIVE = [
     additive_by_loops,
     additive_by_concatenation,
     lambda q, k, wq, wk, v: hidden_of(q, k, wq, wk).tanh() @ v,
@@ -367,9 +354,9 @@ RIGHT_ADDITIVE = bench(
     lambda q, k, wq, wk, v: torch.stack(
         [((q @ wq)[:, [i]] + k @ wk).tanh() @ v for i in range(q.shape[1])], 1
     ),
-)
+]
 
-WRONG_ADDITIVE = bench(
+WRONG_ADDITIVE = [
     (lambda q, k, wq, wk, v: (hidden_of(q, k, wq, wk).tanh() @ v).softmax(-1), "These are weights"),
     (lambda q, k, wq, wk, v: hidden_of(q, k, wq, wk) @ v, "The tanh is missing"),
     (lambda q, k, wq, wk, v: (hidden_of(q, k, wq, wk) @ v).tanh(), "tanh comes too late"),
@@ -413,9 +400,9 @@ WRONG_ADDITIVE = bench(
         lambda q, k, wq, wk, v: hidden_of(q, k, wq, wk).tanh() @ v.unsqueeze(-1),
         r"shape \(B, L, S\) = \(3, 7, 9\); yours has shape \(3, 7, 9, 1\)",
     ),
-)
+]
 
-PARTLY_ADDITIVE = bench(
+PARTLY_ADDITIVE = [
     (
         lambda q, k, wq, wk, v: ((q[0] @ wq)[:, None] + k[0] @ wk).tanh().matmul(v)[None],
         "a batch of sequences: .*shape",
@@ -432,7 +419,7 @@ PARTLY_ADDITIVE = bench(
         ),
         "float32 comes out",
     ),
-)
+]
 
 
 # --- 4: does a token attend most to itself? ---------------------------------------------------
@@ -454,7 +441,7 @@ def share_by_loops(weights):
     return count / (weights.shape[0] * weights.shape[1])
 
 
-RIGHT_SHARE = bench(
+RIGHT_SHARE = [
     share_by_loops,
     lambda w: own(w).float().mean().item(),
     lambda w: own(w).double().mean(),
@@ -462,9 +449,9 @@ RIGHT_SHARE = bench(
     lambda w: np.mean(w.numpy().argmax(-1) == np.arange(w.shape[-1])),
     lambda w: 1 - torch.count_nonzero((w > diagonal(w)[..., None]).any(-1)) / w[..., 0].numel(),
     lambda w: float(torch.stack([own(one) for one in w]).sum()) / w.shape[:2].numel(),
-)
+]
 
-WRONG_SHARE = bench(
+WRONG_SHARE = [
     (lambda w: diagonal(w).mean(), "how much weight tokens give"),
     (lambda w: w.diagonal(dim1=1, dim2=2).mean().item(), "how much weight tokens give"),
     (lambda w: own(w).sum().item(), "how many tokens do so"),
@@ -487,9 +474,9 @@ WRONG_SHARE = bench(
     (lambda w: own(w).mean(), r"RuntimeError.*own\(w\).mean"),
     (lambda w: w.sum() * math.nan, "NaN"),
     (lambda w: str(own(w).float().mean()), "type str"),
-)
+]
 
-PARTLY_SHARE = bench(
+PARTLY_SHARE = [
     (lambda w: own(w).sum() / w.shape[1], "length of one sequence"),
     (lambda w: own(w)[0].float().mean(), "first sequence"),
     (lambda w: own(w.mean(0)).float().mean(), "averaged over the batch"),
@@ -502,90 +489,19 @@ PARTLY_SHARE = bench(
         ),
         r"changes its input \(weights\)",
     ),
-)
+]
 
 
 # --- the bench --------------------------------------------------------------------------------
 
-BENCH = {
-    check.attention_weights: (RIGHT_WEIGHTS, WRONG_WEIGHTS, PARTLY_WEIGHTS),
-    check.self_attention: (RIGHT_ATTENTION, WRONG_ATTENTION, PARTLY_ATTENTION),
-    check.additive_scores: (RIGHT_ADDITIVE, WRONG_ADDITIVE, PARTLY_ADDITIVE),
-    check.own_rank: (RIGHT_SHARE, WRONG_SHARE, PARTLY_SHARE),
-}
-
-
-@pytest.mark.parametrize(("checker", "answer"), over(BENCH, 0))
-def test_every_right_way_of_writing_earns_all_points(checker, answer):
-    marks = checker(answer, points=4)
-    assert (marks, marks.status) == (4.0, "right"), marks.feedback
-    assert "✗" not in marks.feedback
-
-
-@pytest.mark.parametrize(("checker", "answer", "message"), over(BENCH, 1))
-def test_a_wrong_answer_earns_nothing_but_its_message(checker, answer, message):
-    marks = checker(answer)
-    assert (marks, marks.status) == (0.0, "wrong"), marks.feedback
-    assert re.search(message, marks.feedback), marks.feedback
-    assert not re.search(r"\d\.\d\d", marks.feedback), "no value of the result may be shown"
-
-
-@pytest.mark.parametrize(("checker", "answer", "message"), over(BENCH, 2))
-def test_an_answer_with_one_fault_earns_some_points(checker, answer, message):
-    marks = checker(answer, points=2)
-    assert 1 <= marks < 2, marks.feedback
-    assert marks.status == "partly"
-    assert re.search(message, marks.feedback), marks.feedback
-    assert "✓" in marks.feedback
-
-
-@pytest.mark.parametrize("checker", BENCH)
-def test_a_blank_answer_is_not_answered_yet(checker):
-    def stub(*_):
-        pass
-
-    def raises(*_):
-        raise NotImplementedError
-
-    for answer in (None, ..., stub, raises, lambda *_: ..., lambda *_: NotImplemented):
-        marks = checker(answer, points=2)
-        assert (marks, marks.status) == (0.0, "blank")
-        assert marks.feedback.startswith("Not answered yet: 0 of 2 points")
-
-
-@pytest.mark.parametrize(
-    ("checker", "exercise"), EXERCISES.items(), ids=lambda x: getattr(x, "__name__", "")
+TestBench = bench(
+    {
+        check.attention_weights: Answers(RIGHT_WEIGHTS, WRONG_WEIGHTS, PARTLY_WEIGHTS),
+        check.self_attention: Answers(RIGHT_ATTENTION, WRONG_ATTENTION, PARTLY_ATTENTION),
+        check.additive_scores: Answers(RIGHT_ADDITIVE, WRONG_ADDITIVE, PARTLY_ADDITIVE),
+        check.own_rank: Answers(RIGHT_SHARE, WRONG_SHARE, PARTLY_SHARE),
+    }
 )
-def test_no_two_mistakes_with_other_words_give_the_same_result(checker, exercise):
-    """Else the first would speak for the second, or a right answer for a mistake."""
-
-    def results(function, case):
-        try:
-            return [function(*exercise.draw(case, seed).values()).double() for seed in (4, 9, 16)]
-        except RuntimeError:
-            return None
-
-    def same(a, b):
-        return (
-            a
-            and b
-            and all(
-                x.shape == y.shape and torch.allclose(x, y, 1e-3, 1e-4)
-                for x, y in zip(a, b, strict=True)
-            )
-        )
-
-    seen = set()
-    for case in (exercise.cases[0], SQUARE):
-        right = results(exercise.solution, case)
-        made = {m: results(m.function, case) for m in exercise.mistakes}
-        made = {m: r for m, r in made.items() if r and not same(r, right)}
-        # Equal sizes are only tried on what unequal ones can't show.
-        made = {m: r for m, r in made.items() if m not in seen}
-        seen |= set(made)
-        for a, b in itertools.combinations(made, 2):
-            assert a.message == b.message or not same(made[a], made[b]), (case.name, a, b)
-    assert seen == set(exercise.mistakes), "a mistake that no case can show"
 
 
 def test_the_solutions_are_those_of_the_package():

@@ -5,6 +5,13 @@ fits the misconception. One file a chapter; how they work stands in ``exercise``
 """
 
 from .ch01_human_attention import glimpse_cut, map_shares, reward_push
+from .ch02_encoder_decoder import pooled_context, sequence_loss, shifted_target
+from .ch03_soft_hard_attention import (
+    choice_push,
+    gold_agreement,
+    step_weights,
+    weighted_context,
+)
 from .ch04_self_attention import additive_scores, attention_weights, own_rank, self_attention
 from .exercise import Case, Exercise, Mistake
 from .marks import Finding, Marks
@@ -17,9 +24,16 @@ __all__ = [
     "Mistake",
     "additive_scores",
     "attention_weights",
+    "choice_push",
     "glimpse_cut",
+    "gold_agreement",
     "map_shares",
     "own_rank",
+    "pooled_context",
     "reward_push",
     "self_attention",
+    "sequence_loss",
+    "shifted_target",
+    "step_weights",
+    "weighted_context",
 ]

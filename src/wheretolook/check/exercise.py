@@ -165,6 +165,14 @@ class Exercise:
         What an answer is tried on. When none is right, the first says why.
     prepare : callable, optional
         Turns normally distributed numbers into valid inputs, such as weights.
+    elsewhere : tuple of (Case, str)
+        Tried only to understand an answer that these cases let fail: other sizes, and what to say
+        if they let it through.
+    dtypes : tuple of torch.dtype
+        In which of them inputs come; the result should have the same.
+    trains : bool, optional
+        Whether gradients must reach every input of real numbers. If None, they must where the
+        result is more than a single number.
     """
 
     returns: str
@@ -174,6 +182,9 @@ class Exercise:
     mistakes: tuple[Mistake, ...]
     cases: tuple[Case, ...] = (BATCH, ONE)
     prepare: Callable[[Tensor], Tensor] | None = None
+    elsewhere: tuple[tuple[Case, str], ...] = ((SINGLE, _UNBATCHED), (SQUARE, _SQUARE))
+    dtypes: tuple[torch.dtype, ...] = (torch.float32, torch.float64)
+    trains: bool | None = None
 
     def mark(self, answer: Any, points: float) -> Marks:
         """Try an answer, and say what is right and what is not.
@@ -247,8 +258,10 @@ class Exercise:
         ]
         if not good:
             return _wrong(points, results[0][1])
-        if self.shape:
+        trains = bool(self.shape) if self.trains is None else self.trains
+        if self.shape or trains:
             results.append(("the dtype of the input", self._dtype(asked, good[0])))
+        if trains:
             results.append(("gradients for every input", self._gradients(asked, good[0])))
         # Last, because every call so far has been watched.
         changed = ", ".join(name for name in self.inputs if name in asked.changed)
@@ -303,7 +316,11 @@ class Exercise:
             or (not problem and _all_agree(got[:-1], got[1:]) and _CONSTANT)
             or (case is self.cases[0] and not fits and self._elsewhere(asked))
             or problem
-            or self._difference(got[0], right[0], case)
+            or next(
+                self._difference(g, r, case)
+                for g, r in zip(got, right, strict=True)
+                if not _agree(g, r)
+            )
         )
 
     def _collect(self, asked: _Asked, draws: list[dict]) -> tuple[list[Tensor], str]:
@@ -338,7 +355,7 @@ class Exercise:
     def _elsewhere(self, asked: _Asked) -> str:
         """Understand an answer that these sizes only let fail, by sizes that let it through."""
         lengths = set(" ".join(self.inputs.values()).split()) - {"B"}
-        for case, message in ((SINGLE, _UNBATCHED), (SQUARE, _SQUARE)):
+        for case, message in self.elsewhere:
             if case is SQUARE and len(lengths) == 1:  # then the tables are always square
                 continue
             draws = [self.draw(case, seed) for seed in _SEEDS]
@@ -375,24 +392,24 @@ class Exercise:
     # --- good manners ---
 
     def _dtype(self, asked: _Asked, case: Case) -> str:
-        for dtype in (torch.float32, torch.float64):
+        for dtype in self.dtypes:
             inputs = self.draw(case, _SEEDS[0], dtype)
             try:
                 result = asked(inputs)
             except _FAULTS as error:
-                return f"A {_name(dtype)} goes in. {_describe(error)}"
+                return f"{_name(dtype)} goes in. {_describe(error)}"
             if not isinstance(result, Tensor):
                 return f"Your function returns {_kind(result)}. Stay with torch from end to end."
             if result.dtype != dtype:
-                return f"A {_name(dtype)} goes in, and {_name(result.dtype)} comes out."
+                return f"{_name(dtype)} goes in, and {_name(result.dtype)} comes out."
         return ""
 
     def _gradients(self, asked: _Asked, case: Case) -> str:
         inputs = self.draw(case, _SEEDS[0], torch.float64)
-        leaves = {name: x.requires_grad_() for name, x in inputs.items()}
+        leaves = {n: x.requires_grad_() for n, x in inputs.items() if x.is_floating_point()}
         try:
             with torch.enable_grad():
-                got, right = asked(leaves), self.solution(*leaves.values())
+                got, right = asked(inputs), self.solution(*inputs.values())
                 # Weights sum to 1, so their plain sum has no gradient: weigh them first.
                 probe = torch.linspace(1, 2, right.numel(), dtype=right.dtype).view_as(right)
                 reached, wanted = (
