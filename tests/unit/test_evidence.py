@@ -1,5 +1,6 @@
 """The tables are there, fresh, and readable; what is measured live can be held against them."""
 
+import json
 from dataclasses import replace
 from html.parser import HTMLParser
 
@@ -147,3 +148,14 @@ def test_the_runner_refuses_what_it_does_not_know(capsys):
     with pytest.raises(SystemExit) as stopped:
         runner.main(["nothing"])
     assert stopped.value.code == 2 and "unknown table: nothing" in capsys.readouterr().err
+
+
+def test_a_row_that_several_jobs_give_stands_once_and_they_must_agree():
+    experiment = replace(EXPERIMENTS["saturation"], jobs=EXPERIMENTS["saturation"].jobs[:2])
+    run = {"rows": {"chance": {"peak": 0.5}}, "seconds": 1.0, "versions": {}}
+    places = [(job, seed) for job in (0, 1) for seed in experiment.seeds]
+    written = json.loads(tables.as_json(experiment, dict.fromkeys(places, run)))
+    assert written["rows"][0]["figures"]["peak"]["seeds"] == [0.5] * len(experiment.seeds)
+    other = {**run, "rows": {"chance": {"peak": 0.6}}}
+    with pytest.raises(ValueError, match="row: 'chance' .* two jobs give 0.5 and 0.6"):
+        tables.as_json(experiment, {**dict.fromkeys(places, run), (1, 0): other})

@@ -272,15 +272,25 @@ def table_hash(experiment: Experiment) -> str:
 
 def as_json(experiment: Experiment, results: dict[tuple[int, int], dict[str, Any]]) -> str:
     """Write a table: `results` holds for each (job, seed) its rows, seconds and versions."""
-    figures: dict[tuple[str, str], dict[str, list[float]]] = {}
+    figures: dict[tuple[str, str], dict[str, dict[int, float]]] = {}
     for number, job in enumerate(experiment.jobs):
         for seed in experiment.seeds:
             for row, values in results[number, seed]["rows"].items():
                 place = figures.setdefault((job.group, row), {})
                 for column, value in values.items():
-                    place.setdefault(column, []).append(round(value, 4))
+                    # a baseline that several jobs give stands in the table once, if they agree
+                    kept = place.setdefault(column, {}).setdefault(seed, round(value, 4))
+                    if kept != round(value, 4):
+                        raise ValueError(
+                            f"row: {row!r} of {job.group!r}, {column!r}, seed {seed}: two jobs "
+                            f"give {kept} and {round(value, 4)}"
+                        )
     rows = [
-        {"group": group, "row": row, "figures": {c: _summary(x) for c, x in place.items()}}
+        {
+            "group": group,
+            "row": row,
+            "figures": {c: _summary([*x.values()]) for c, x in place.items()},
+        }
         for (group, row), place in figures.items()
     ]
     head = {
@@ -305,4 +315,6 @@ def _summary(values: list[float]) -> dict[str, Any]:
 
 
 def _number(value: float) -> str:
+    if abs(value) >= 1_000:
+        return f"{value:,.0f}"
     return f"{value:.3f}" if abs(value) < 10 else f"{value:.1f}"
