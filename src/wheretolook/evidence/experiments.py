@@ -247,5 +247,14 @@ EXPERIMENTS: dict[str, Experiment] = {
             tuple(_translation_jobs()),
             (0, 1, 2),
         ),
+        Experiment(
+            "speech",
+            "Tones in generated sounds, trained on 1 to 5 syllables and tested on other voices: "
+            "syllables in their right place, sounds without a mistake",
+            "speech",
+            "hearing",
+            (Job(""),),
+            (0, 1, 2),
+        ),
     )
 }
