@@ -2,9 +2,9 @@
 
 Each module holds one idea and imports only from those above it in this list: ``masks``,
 ``positions``, ``attention``, ``check``; ``data``, ``saliency``, ``cache``, ``training``; the models
-``glimpse``, ``sentences`` and ``recall``; ``links`` and ``measures``, which train and question
-them (``data.links`` holds the sentences, ``evidence.links`` the tables about them); ``evidence``;
-``tokens``, ``figures``, ``explore``.
+``glimpse``, ``sentences``, ``recall`` and ``leak``; ``links`` and ``measures``, which train and
+question them (``data.links`` holds the sentences, ``evidence.links`` the tables about them);
+``evidence``; ``tokens``, ``figures``, ``explore``.
 """
 
 __version__ = "0.1.0"
