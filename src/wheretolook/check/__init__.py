@@ -13,6 +13,7 @@ from .ch03_soft_hard_attention import (
     weighted_context,
 )
 from .ch04_self_attention import additive_scores, attention_weights, own_rank, self_attention
+from .ch05_masking import both_masks, future_cells, padding_columns, safe_weights
 from .exercise import Case, Exercise, Mistake
 from .marks import Finding, Marks
 
@@ -24,13 +25,17 @@ __all__ = [
     "Mistake",
     "additive_scores",
     "attention_weights",
+    "both_masks",
     "choice_push",
+    "future_cells",
     "glimpse_cut",
     "gold_agreement",
     "map_shares",
     "own_rank",
+    "padding_columns",
     "pooled_context",
     "reward_push",
+    "safe_weights",
     "self_attention",
     "sequence_loss",
     "shifted_target",

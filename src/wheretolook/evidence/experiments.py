@@ -166,6 +166,25 @@ def _captioning_jobs() -> list[Job]:
     ]
 
 
+def _leak_jobs() -> list[Job]:
+    """Masks as they are meant and inverted, from too strict to too loose."""
+    shifted = [
+        Job(
+            "True = may attend, as meant" if not inverted else "inverted",
+            {"label": f"diagonal {d:+d}" if d else "diagonal 0", "diagonal": d}
+            | ({"inverted": True} if inverted else {}),
+        )
+        for inverted in (False, True)
+        for d in (-2, -1, 0, 1, 2)
+    ]
+    others = [
+        Job("beside them", {"label": "no mask", "diagonal": None}),
+        Job("beside them", {"label": "diagonal 0, untrained", "steps": 0}),
+        Job("beside them", {"label": "no mask, untrained", "diagonal": None, "steps": 0}),
+    ]
+    return shifted + others
+
+
 def _gist(coarse: int) -> str:
     return f"gist of {coarse}×{coarse}"
 
@@ -282,6 +301,15 @@ EXPERIMENTS: dict[str, Experiment] = {
             "captioning",
             "captions",
             tuple(_captioning_jobs()),
+            (0, 1, 2),
+        ),
+        Experiment(
+            "leak",
+            "The next of twelve independent digits: an honest loss is at least ln 10 = 2.303; "
+            "with every answer but the last in sight it is 0.192",
+            "leak",
+            "masks",
+            tuple(_leak_jobs()),
             (0, 1, 2),
         ),
     )
