@@ -54,12 +54,12 @@ def layer_norm(
 
     Parameters
     ----------
-    x : (..., *normalized_shape)
+    x : (..., normalized_shape)
         Such as tokens (B, L, D).
     normalized_shape : int or sequence of int
         The lengths of the last axes, which are pooled: D takes each token alone, (L, D) each
         sequence as a whole.
-    weight, bias : (*normalized_shape), optional
+    weight, bias : (normalized_shape), optional
         What the normalised numbers are multiplied by, and what is added then.
     eps : float
         Added to the variance, so that equal numbers do not divide by 0.
@@ -256,7 +256,7 @@ class LayerNorm(nn.Module):
             self.bias = nn.Parameter(torch.zeros(self.normalized_shape))
 
     def forward(self, x: Tensor) -> Tensor:
-        """Normalise x (..., *normalized_shape); the same in training and evaluation."""
+        """Normalise x (..., normalized_shape); the same in training and evaluation."""
         return layer_norm(x, self.normalized_shape, self.weight, self.bias, eps=self.eps)
 
 
