@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from typing import Any, NamedTuple
 
 import torch
@@ -11,7 +12,7 @@ from .attention import SelfAttention
 from .data.votes import CANDIDATES, SIDES, SIGNS, Votes, dice, votes
 from .masks import causal_mask, padding_mask
 from .norms import BatchNorm, LayerNorm
-from .training import History, Recipe, fit
+from .training import History, Recipe, fit, remembered
 
 __all__ = [
     "NORMS",
@@ -205,7 +206,8 @@ def train_votes(
 
     recipe = Recipe(steps=steps, batch=batch, rate=rate)
     label = f"{norm}, votes, seed {seed}"
-    return model, fit(model, _votes_loss, batches, recipe, seed=seed, label=label)
+    config = {"norm": norm, "length": length, "layers": layers, "gain": gain}
+    return model, _trained(model, _votes_loss, batches, recipe, seed, label, config)
 
 
 @torch.no_grad()
@@ -291,7 +293,8 @@ def train_dice(
 
     recipe = Recipe(steps=steps, batch=batch)
     label = f"{norm}, dice, seed {seed}"
-    return model, fit(model, guess_loss, batches, recipe, seed=seed, label=label)
+    config = {"norm": norm, "length": length}
+    return model, _trained(model, guess_loss, batches, recipe, seed, label, config)
 
 
 def guess_loss(model: Stack, throws: Tensor) -> Tensor:
@@ -389,6 +392,24 @@ def _made(norm: str, task: str, seed: int, **options: Any) -> Stack:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         return Stack(norm, task, **options)
+
+
+def _trained(
+    model: Stack,
+    loss: Callable,
+    batches: Callable,
+    recipe: Recipe,
+    seed: int,
+    label: str,
+    config: dict[str, Any],
+) -> History:
+    """Train in place, or load what the same training gave before."""
+
+    def train() -> History:
+        return fit(model, loss, batches, recipe, seed=seed, label=label)
+
+    everything = {**config, "causal": model.causal, "seed": seed, "recipe": asdict(recipe)}
+    return remembered(model, train, everything, "stack")
 
 
 def _votes_loss(model: Stack, box: Votes) -> Tensor:
