@@ -14,6 +14,7 @@ from .ch03_soft_hard_attention import (
 )
 from .ch04_self_attention import additive_scores, attention_weights, own_rank, self_attention
 from .ch05_masking import both_masks, future_cells, padding_columns, safe_weights
+from .ch06_layer_and_batch_norm import feature_norm, running_variance, token_norm
 from .exercise import Case, Exercise, Mistake
 from .marks import Finding, Marks
 
@@ -28,6 +29,7 @@ __all__ = [
     "both_masks",
     "choice_push",
     "future_cells",
+    "feature_norm",
     "glimpse_cut",
     "gold_agreement",
     "map_shares",
@@ -36,9 +38,11 @@ __all__ = [
     "pooled_context",
     "reward_push",
     "safe_weights",
+    "running_variance",
     "self_attention",
     "sequence_loss",
     "shifted_target",
     "step_weights",
+    "token_norm",
     "weighted_context",
 ]
