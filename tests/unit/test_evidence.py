@@ -119,7 +119,7 @@ def test_a_live_figure_is_held_against_the_seeds():
 
 
 def test_a_missing_or_unknown_table_says_what_to_do(tmp_path, monkeypatch):
-    with pytest.raises(ValueError, match="name: expected one of links-meaning"):
+    with pytest.raises(ValueError, match="name: expected one of glimpse"):
         table("links")
     monkeypatch.setattr(tables, "FOLDER", tmp_path)
     table.cache_clear()
