@@ -122,6 +122,9 @@ def setup(app: Sphinx) -> dict[str, bool]:
     import myst_nb.core.execute as chooser
 
     os.environ["WHERETOLOOK_PROGRESS"] = "0"  # kernels inherit it: a bar would be on the page
+    # The models are so small that a second thread only waits for the first, on a busy machine for
+    # long; and the tables were made with one.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
     # MyST-NB offers no hook here: both names are looked up when a page is read.
     myst_cache.single_nb_execution = execute
     chooser.NotebookClientCache = Client
