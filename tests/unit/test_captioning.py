@@ -16,6 +16,7 @@ from wheretolook.captioning import (
     train_captioner,
 )
 from wheretolook.data.scenes import DIGITS, END, scenes
+from wheretolook.evidence import table
 from wheretolook.recurrent import AdditiveContext, Encoded, EncoderDecoder
 
 
@@ -365,3 +366,59 @@ def test_an_exact_caption_is_right_in_each_word(side):
 def test_errors_name_the_argument(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+# what was measured
+
+SMALL, LARGE = "3 × 3 cells, four digits", "4 × 4 cells, five digits"
+MEAN, SOFT, HARD = "mean of all cells", "soft attention", "hard attention"
+SIZES = pytest.mark.parametrize("group", [SMALL, LARGE])
+
+
+@SIZES
+def test_each_way_writes_most_captions_without_a_mistake(group):
+    kept = table("captioning")
+    assert all(kept[group, row, "exact"].mean > 0.83 for row in (MEAN, SOFT, HARD))
+    assert kept[group, SOFT, "exact"].mean > kept[group, MEAN, "exact"].mean
+
+
+@SIZES
+def test_a_hard_gaze_is_where_the_named_digit_is_more_often_than_the_soft_peak(group):
+    kept = table("captioning")
+    for column in ("peak", "peak or twin", "mass"):
+        chance, soft, hard = (kept[group, row, column] for row in (MEAN, SOFT, HARD))
+        assert chance.max < 0.15 < soft.min and soft.max < hard.min
+    assert kept[group, HARD, "peak or twin"].min > 0.85
+
+
+@SIZES
+@pytest.mark.parametrize("way", [SOFT, HARD])
+def test_without_its_own_gaze_a_model_knows_no_more_than_a_bet(group, way):
+    kept = table("captioning")
+    bet = kept[group, "no picture: the likeliest word at each place", "words"].max
+    for name in ("the gaze of another picture", "random"):
+        row = f"{way}, but {name} in the test"
+        assert kept[group, row, "exact"].max < 0.03
+        # a soft gaze from elsewhere still tells a little of how full of large digits a scene is
+        assert kept[group, row, "words"].max < bet + 0.12
+
+
+@SIZES
+@pytest.mark.parametrize("way", [SOFT, HARD])
+def test_untrained_is_chance(group, way):
+    kept, row = table("captioning"), f"{way}, untrained"
+    assert kept[group, row, "exact"].max < 0.01 and kept[group, row, "words"].max < 0.15
+    chance = kept[group, MEAN, "peak"].mean
+    assert abs(kept[group, row, "mass"].mean - chance) < 0.02
+
+
+def test_with_shuffled_labels_the_words_are_chance():
+    kept, row = table("captioning"), "soft, labels shuffled in training"
+    bet = kept[SMALL, "no picture: the likeliest word at each place", "words"]
+    assert kept[SMALL, row, "exact"].max < 0.01 and kept[SMALL, row, "words"].max < bet.max
+
+
+def test_a_gaze_that_may_return_fails():
+    kept = table("captioning")
+    free, bound = (kept[SMALL, row, "exact"] for row in (f"{HARD}, may return", HARD))
+    assert free.max < bound.min - 0.2
