@@ -13,6 +13,7 @@ from .ch03_soft_hard_attention import (
     weighted_context,
 )
 from .ch04_self_attention import additive_scores, attention_weights, own_rank, self_attention
+from .ch07_multi_head import head_removed, heads_merged, heads_split, layer_cost
 from .exercise import Case, Exercise, Mistake
 from .marks import Finding, Marks
 
@@ -27,6 +28,10 @@ __all__ = [
     "choice_push",
     "glimpse_cut",
     "gold_agreement",
+    "head_removed",
+    "heads_merged",
+    "heads_split",
+    "layer_cost",
     "map_shares",
     "own_rank",
     "pooled_context",
