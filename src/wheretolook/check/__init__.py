@@ -15,6 +15,7 @@ from .ch03_soft_hard_attention import (
 from .ch04_self_attention import additive_scores, attention_weights, own_rank, self_attention
 from .ch05_masking import both_masks, future_cells, padding_columns, safe_weights
 from .ch06_layer_and_batch_norm import feature_norm, running_variance, token_norm
+from .ch07_multi_head import head_removed, heads_merged, heads_split, layer_cost
 from .exercise import Case, Exercise, Mistake
 from .marks import Finding, Marks
 
@@ -32,6 +33,10 @@ __all__ = [
     "feature_norm",
     "glimpse_cut",
     "gold_agreement",
+    "head_removed",
+    "heads_merged",
+    "heads_split",
+    "layer_cost",
     "map_shares",
     "own_rank",
     "padding_columns",

@@ -129,14 +129,14 @@ class _Asked:
     borrowed: bool = False
 
     def __call__(self, inputs: dict[str, Tensor]) -> Any:
-        given = {name: x.clone() for name, x in inputs.items()}
+        given = {n: x.clone() if isinstance(x, Tensor) else x for n, x in inputs.items()}
         before = sys.getprofile()
         sys.setprofile(self._watch)
         try:
             return self.function(*given.values())
         finally:
             sys.setprofile(before)
-            self.changed |= {n for n, x in inputs.items() if not torch.equal(x, given[n])}
+            self.changed |= {n for n, x in _tensors(inputs).items() if not torch.equal(x, given[n])}
 
     def _watch(self, frame: Any, event: str, _: Any) -> None:
         """Notice when the function, or anything that it calls, belongs to this package."""
@@ -227,7 +227,8 @@ class Exercise:
         Returns
         -------
         dict
-            A tensor for each argument, in order.
+            A tensor for each argument, in order. (An exercise that draws its inputs by itself may
+            also give whole numbers.)
         """
         random = torch.Generator().manual_seed(seed)
         shapes = {name: case.shape(letters) for name, letters in self.inputs.items()}
@@ -406,7 +407,9 @@ class Exercise:
 
     def _gradients(self, asked: _Asked, case: Case) -> str:
         inputs = self.draw(case, _SEEDS[0], torch.float64)
-        leaves = {n: x.requires_grad_() for n, x in inputs.items() if x.is_floating_point()}
+        leaves = {
+            n: x.requires_grad_() for n, x in _tensors(inputs).items() if x.is_floating_point()
+        }
         try:
             with torch.enable_grad():
                 got, right = asked(inputs), self.solution(*inputs.values())
@@ -423,6 +426,11 @@ class Exercise:
             f"They do not reach {', '.join(cut)}, so nothing could be trained through this. "
             "detach(), .data, .item(), torch.tensor(...), NumPy and no_grad() cut the path."
         )
+
+
+def _tensors(inputs: Mapping[str, Any]) -> dict[str, Tensor]:
+    """Leave out plain numbers, such as how many heads there are."""
+    return {name: x for name, x in inputs.items() if isinstance(x, Tensor)}
 
 
 def _cut(got: Tensor | None, wanted: Tensor | None) -> bool:
