@@ -46,6 +46,7 @@ def subset(source: Path, codes: Iterable[int], *, maths: bool = False) -> bytes:
     return result.getvalue()
 
 
-def read_pages(app: Sphinx) -> str:
+def read_pages(app: Sphinx, pattern: str = "**/*.html") -> str:
     """Read every written page, those of earlier runs too."""
-    return "".join(page.read_text(encoding="utf-8") for page in Path(app.outdir).rglob("*.html"))
+    pages = sorted(Path(app.outdir).glob(pattern))
+    return "".join(page.read_text(encoding="utf-8") for page in pages)

@@ -1,4 +1,4 @@
-"""Write the visual tokens and the Chinese font that the pages share."""
+"""Write the visual tokens and the Chinese fonts that the pages share."""
 
 import re
 from html import unescape
@@ -23,6 +23,8 @@ def write_tokens(app: Sphinx) -> None:
     target = Path(app.outdir) / "_static/tokens.css"
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(css(), encoding="utf-8")
+    fonts = target.with_name("cjk.css")
+    fonts.write_text("", encoding="utf-8")  # filled when all pages are there
 
 
 def chinese(pages: str) -> set[int]:
@@ -33,15 +35,25 @@ def chinese(pages: str) -> set[int]:
 
 
 def write_font(app: Sphinx, error: Exception | None) -> None:
-    """Write one file with exactly the Chinese characters of the site.
+    """Write exactly the Chinese characters of the site: those of the chapters, and all others.
 
-    A reader's computer may have no Chinese font, and a whole one weighs 8 MB.
+    A reader's computer may have no Chinese font, and a whole one weighs 8 MB. Most of the
+    characters stand in the glossary alone: a chapter need not bring them.
     """
     if error or app.builder.format != "html":
         return
     source = Path(find_spec("pylopdf_fonts_zh_cn").origin).with_name("NotoSansSC-Regular.otf")
-    font = subset(source, chinese(read_pages(app)))
-    (Path(app.outdir) / "_static/wtl-cjk.woff2").write_bytes(font)
+    chapters = chinese(read_pages(app, "notebooks/*.html"))
+    rules = []
+    for name, codes in (("chapters", chapters), ("others", chinese(read_pages(app)) - chapters)):
+        if codes:
+            (Path(app.outdir) / f"_static/cjk-{name}.woff2").write_bytes(subset(source, codes))
+            covered = ", ".join(f"U+{code:X}" for code in sorted(codes))
+            rules.append(
+                f'@font-face {{ font-family: "WTL CJK"; font-display: swap; '
+                f'src: url(cjk-{name}.woff2) format("woff2"); unicode-range: {covered}; }}\n'
+            )
+    (Path(app.outdir) / "_static/cjk.css").write_text("".join(rules), encoding="utf-8")
 
 
 def launch_notebooks_only(

@@ -240,6 +240,10 @@ _ONE_FOR_ALL = (
     "All sentences of the batch are put into one mean. Each has a context of its own: one row for "
     "each sentence."
 )
+_TWO_AXES = (
+    "The mask (B, S) meets the last two axes of the states, (S, D). Give it a third axis, of "
+    "length 1, for the features."
+)
 
 _POOLED_CONTEXT = _Padded(
     returns="context",
@@ -344,6 +348,12 @@ _POOLED_CONTEXT = _Padded(
             "Take their mean.",
         ),
         # These need S = D or B = D: unequal sizes raise, equal ones let them through.
+        *(
+            Mistake(lambda *x, count=n: (x[0] * x[1]).sum(-2) / count(x[1]), _TWO_AXES)
+            for n in (_count, lambda attn_mask: attn_mask.sum(-1))
+        ),
+        Mistake(lambda states, attn_mask: (states * attn_mask).mean(-2), _TWO_AXES),
+        Mistake(lambda states, attn_mask: (states * attn_mask).sum(-2), _TWO_AXES),
         Mistake(
             lambda states, attn_mask: (
                 (states * attn_mask[..., None, :]).sum(-2) / _count(attn_mask)
