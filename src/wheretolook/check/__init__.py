@@ -13,6 +13,7 @@ from .ch03_soft_hard_attention import (
     weighted_context,
 )
 from .ch04_self_attention import additive_scores, attention_weights, own_rank, self_attention
+from .ch06_layer_and_batch_norm import feature_norm, running_variance, token_norm
 from .exercise import Case, Exercise, Mistake
 from .marks import Finding, Marks
 
@@ -25,15 +26,18 @@ __all__ = [
     "additive_scores",
     "attention_weights",
     "choice_push",
+    "feature_norm",
     "glimpse_cut",
     "gold_agreement",
     "map_shares",
     "own_rank",
     "pooled_context",
     "reward_push",
+    "running_variance",
     "self_attention",
     "sequence_loss",
     "shifted_target",
     "step_weights",
+    "token_norm",
     "weighted_context",
 ]
