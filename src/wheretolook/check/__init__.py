@@ -14,6 +14,7 @@ from .ch03_soft_hard_attention import (
 )
 from .ch04_self_attention import additive_scores, attention_weights, own_rank, self_attention
 from .ch06_layer_and_batch_norm import feature_norm, running_variance, token_norm
+from .ch08_transformer import cross_weights, feed_forward, next_words, pre_norm
 from .exercise import Case, Exercise, Mistake
 from .marks import Finding, Marks
 
@@ -26,12 +27,16 @@ __all__ = [
     "additive_scores",
     "attention_weights",
     "choice_push",
+    "cross_weights",
     "feature_norm",
+    "feed_forward",
     "glimpse_cut",
     "gold_agreement",
     "map_shares",
+    "next_words",
     "own_rank",
     "pooled_context",
+    "pre_norm",
     "reward_push",
     "running_variance",
     "self_attention",
