@@ -166,6 +166,25 @@ def _reversal_jobs() -> list[Job]:
     ]
 
 
+def _captioning_jobs() -> list[Job]:
+    """Three ways of looking at two sizes of scenes."""
+    ways = [
+        {"label": "mean of all cells", "context": "mean"},
+        {"label": "soft attention", "context": "soft", "controls": True},
+        {"label": "hard attention", "context": "hard", "controls": True},
+    ]
+    others = [
+        {"label": "hard attention, may return", "context": "hard", "returning": True},
+        {"label": "soft, labels shuffled in training", "context": "soft", "shuffled": True},
+    ]
+    sizes = {3: "3 × 3 cells, four digits", 4: "4 × 4 cells, five digits"}
+    return [
+        Job(sizes[side], {"side": side, **config})
+        for side, configs in ((3, ways + others), (4, ways))
+        for config in configs
+    ]
+
+
 def _gist(coarse: int) -> str:
     return f"gist of {coarse}×{coarse}"
 
@@ -278,6 +297,24 @@ EXPERIMENTS: dict[str, Experiment] = {
             "translation",
             "translating",
             tuple(_translation_jobs()),
+            (0, 1, 2),
+        ),
+        Experiment(
+            "speech",
+            "Tones in generated sounds, trained on 1 to 5 syllables and tested on other voices: "
+            "syllables in their right place, sounds without a mistake",
+            "speech",
+            "hearing",
+            (Job(""),),
+            (0, 1, 2),
+        ),
+        Experiment(
+            "captioning",
+            "Digits somewhere in a grid, named from the smallest to the largest: captions without "
+            "a mistake, and where it looks",
+            "captioning",
+            "captions",
+            tuple(_captioning_jobs()),
             (0, 1, 2),
         ),
         Experiment(
