@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from wheretolook.data.translation import batch, gold_cells, pairs
+from wheretolook.evidence import table
 from wheretolook.masks import causal_mask, padding_mask
 from wheretolook.recurrent import shifted
 from wheretolook.transformer_translator import (
@@ -144,3 +145,40 @@ def test_a_decoder_row_sees_the_words_before_it():
     source, target = batch(pairs("test", 1, 3))
     weights = make_transformer()(source, target).decoder
     assert not weights[..., ~causal_mask(target.shape[1])].any()
+
+
+SAME = "1,000 updates, as in chapters 2 and 3"
+TRAINED = ["1 clause", "2 clauses", "3 clauses", "4 clauses"]
+
+
+@pytest.mark.parametrize("norm", ["post-norm", "pre-norm"])
+def test_the_trained_lengths_are_translated_and_six_clauses_are_not(norm):
+    kept = table("transformer")
+    assert sum(kept[SAME, norm, length].mean for length in TRAINED) / 4 > 0.98
+    assert kept[SAME, norm, "6 clauses"].max < 0.1
+    longer = kept["2,000 updates", "pre-norm", "4 clauses"]
+    assert longer.mean > 0.98
+
+
+@pytest.mark.parametrize("norm", ["post-norm", "pre-norm"])
+def test_a_head_is_near_gold_and_words_need_their_own_characters(norm):
+    kept = table("transformer")
+    assert kept[SAME, norm, "peak"].min > 0.7 > 0.35 > kept[SAME, f"{norm}, untrained", "peak"].max
+    assert kept[SAME, norm, "right, own characters hidden"].max < 0.5
+    assert kept[SAME, norm, "right, as many others hidden"].min > 0.97
+
+
+def test_who_sees_ahead_can_not_write_and_a_bag_of_words_is_no_sentence():
+    kept = table("transformer")
+    leaky = kept.rows["200 updates", "one word ahead is seen"]
+    assert leaky["2 clauses"].min > 0.8 and leaky["2 clauses, written freely"].max < 0.05
+    assert kept["500 updates", "no positions", "2 clauses"].max < 0.1
+    assert kept["200 updates", "translations shuffled", "2 clauses"].max == 0
+
+
+def test_same_updates_and_as_many_parameters_as_chapter_3():
+    kept, before = table("transformer"), table("translation")
+    size = before["a c for each word", "attention, encoder reads both ways", "parameters"].mean
+    for norm in ("post-norm", "pre-norm"):
+        assert kept[SAME, norm, "updates"].mean == 1_000
+        assert abs(kept[SAME, norm, "parameters"].mean / size - 1) < 0.03
