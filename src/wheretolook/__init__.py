@@ -4,9 +4,10 @@ Each module holds one idea and imports only from those above it in this list: ``
 ``positions``, ``attention``, ``recurrent``, ``check``; ``data``, ``saliency``, ``cache``,
 ``training``; the systems ``glimpse`` (chapter 1), ``translator``, ``reversal``, ``captioning`` and
 ``speech`` (chapters 2 and 3), ``sentences`` and ``recall`` (chapter 4), ``leak`` (chapter 5),
-``stack`` (chapter 6) and ``offsets`` (chapter 7); ``links`` and ``measures``, which train and
-question the sentence models (``data.links`` holds the sentences, ``evidence.links`` the tables
-about them); ``evidence``; ``tokens``, ``figures``, ``explore``.
+``stack`` (chapter 6), ``offsets`` (chapter 7), ``transformer`` and ``transformer_translator``
+(chapter 8); ``links`` and ``measures``, which train and question the sentence models
+(``data.links`` holds the sentences, ``evidence.links`` the tables about them); ``evidence``;
+``tokens``, ``figures``, ``explore``.
 """
 
 __version__ = "0.1.0"

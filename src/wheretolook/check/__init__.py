@@ -16,6 +16,7 @@ from .ch04_self_attention import additive_scores, attention_weights, own_rank, s
 from .ch05_masking import both_masks, future_cells, padding_columns, safe_weights
 from .ch06_layer_and_batch_norm import feature_norm, running_variance, token_norm
 from .ch07_multi_head import head_removed, heads_merged, heads_split, layer_cost
+from .ch08_transformer import cross_weights, feed_forward, next_words, pre_norm
 from .exercise import Case, Exercise, Mistake
 from .marks import Finding, Marks
 
@@ -30,7 +31,9 @@ __all__ = [
     "both_masks",
     "choice_push",
     "future_cells",
+    "cross_weights",
     "feature_norm",
+    "feed_forward",
     "glimpse_cut",
     "gold_agreement",
     "head_removed",
@@ -38,9 +41,11 @@ __all__ = [
     "heads_split",
     "layer_cost",
     "map_shares",
+    "next_words",
     "own_rank",
     "padding_columns",
     "pooled_context",
+    "pre_norm",
     "reward_push",
     "safe_weights",
     "running_variance",
