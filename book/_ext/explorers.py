@@ -1,4 +1,4 @@
-"""Give all explorers of the site one script and one style, in files that a browser keeps."""
+"""Give all explorers of the site the same scripts and styles, in files that a browser keeps."""
 
 import hashlib
 import re
@@ -7,18 +7,21 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
+from wheretolook.explore.assets import CORE
+
 from .fonts import read_pages
 
-# In a notebook every output carries both, since no other cell may be there.
-PART = re.compile(r'<(style|script) data-wtl="\1">(.*?)</\1>\s*', re.DOTALL)
+# In a notebook every output carries its parts, since no other cell may be there.
+PART = re.compile(r'<(style|script) data-wtl="([a-z]+)">(.*?)</\1>\s*', re.DOTALL)
 SUFFIX = {"style": "css", "script": "js"}
 
 
 def hoist(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object) -> None:
-    """Move the parts out of one page's body; only pages with an explorer link to them."""
+    """Move the parts out of one page's body; a page links only to those that it uses."""
     parts = dict.fromkeys(PART.findall(context.get("body", "")))
-    for kind, text in parts:
-        name = f"explorer.{hashlib.sha256(text.encode()).hexdigest()[:8]}.{SUFFIX[kind]}"
+    # the core's style stands before the views', and its script, which starts them, after theirs
+    for kind, part, text in sorted(parts, key=lambda p: (p[1] == CORE) == (p[0] == "script")):
+        name = f"explorer.{part}.{hashlib.sha256(text.encode()).hexdigest()[:8]}.{SUFFIX[kind]}"
         target = Path(app.outdir) / "_static" / name
         target.parent.mkdir(exist_ok=True)
         if not target.exists():
@@ -36,7 +39,7 @@ def prune(app: Sphinx, error: Exception | None) -> None:
     if error or app.builder.format != "html":
         return
     pages = read_pages(app)
-    for file in (Path(app.outdir) / "_static").glob("explorer.*.*"):
+    for file in (Path(app.outdir) / "_static").glob("explorer.*.*.*"):
         if file.name not in pages:
             file.unlink()
 

@@ -55,11 +55,12 @@ def test_chinese_is_found_in_text_entities_and_escaped_data():
     assert found == set(map(ord, "我爱中"))
 
 
-def test_explorers_share_one_script_and_style(tmp_path):
+def test_explorers_share_their_scripts_and_styles(tmp_path):
     body = "".join(
-        f'<style data-wtl="style">b{{}}</style><wtl-explorer>{i}<script type="application/json">'
-        f'{{}}</script></wtl-explorer><script data-wtl="script">let a;</script>'
-        for i in range(3)
+        f'<style data-wtl="explorer">b{{}}</style><style data-wtl="{kind}">i{{}}</style>'
+        f'<wtl-explorer>{i}<script type="application/json">{{}}</script></wtl-explorer>'
+        f'<script data-wtl="{kind}">let {kind};</script><script data-wtl="explorer">let a;</script>'
+        for i, kind in enumerate(["maps", "arrows", "maps"])
     )
     linked = []
     app = SimpleNamespace(
@@ -69,7 +70,12 @@ def test_explorers_share_one_script_and_style(tmp_path):
     )
     context = {"body": body}
     explorers.hoist(app, "page", "page.html", context, None)
-    assert len(linked) == 2 and all((tmp_path / "_static" / name).exists() for name in linked)
+    assert all((tmp_path / "_static" / name).exists() for name in linked)
+    kinds = [name.split(".")[1] for name in linked]
+    assert sorted(kinds) == ["arrows", "arrows", "explorer", "explorer", "maps", "maps"]
+    styles = [k for k, name in zip(kinds, linked, strict=True) if name.endswith("css")]
+    scripts = [k for k, name in zip(kinds, linked, strict=True) if name.endswith("js")]
+    assert styles[0] == "explorer" and scripts[-1] == "explorer"
     assert "data-wtl" not in context["body"] and context["body"].count("<wtl-explorer>") == 3
     assert context["body"].count("application/json") == 3
 

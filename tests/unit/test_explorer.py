@@ -13,7 +13,8 @@ import torch
 
 from wheretolook.attention import ScaledDot, attend
 from wheretolook.explore import Arrows, Bars, Curves, Heatmap, Matrix, Tokens, explore, show
-from wheretolook.explore.explorer import FRAMES_AT_MOST, script, style
+from wheretolook.explore.assets import part, parts
+from wheretolook.explore.explorer import FRAMES_AT_MOST
 from wheretolook.tokens import SIZES
 
 TOKENS = ["我", "爱", "中", "国"]
@@ -260,8 +261,15 @@ def test_two_explorers_are_the_same_markup_so_that_none_depends_on_its_place(exp
     assert "<style" not in explorer.html(assets=False)
 
 
-def test_script_and_style_are_small():
-    assert len((script() + style()).encode()) <= 20 * 1024
+def test_all_scripts_and_styles_together_are_small():
+    assert {"explorer", "maps", "curves"} <= set(parts())
+    everything = "".join(part(name, ending) for name in parts() for ending in ("js", "css"))
+    assert len(everything.encode()) <= 40 * 1024
+
+
+def test_an_output_carries_the_parts_that_its_views_use_and_no_others(explorer):
+    assert re.findall(r'<style data-wtl="(\w+)"', explorer.html()) == ["explorer", "maps"]
+    assert re.findall(r'<script data-wtl="(\w+)"', explorer.html()) == ["maps", "explorer"]
 
 
 def test_the_markup_asks_no_other_server(explorer):
@@ -271,8 +279,8 @@ def test_the_markup_asks_no_other_server(explorer):
 
 
 def test_the_assets_cannot_end_their_own_element():
-    assert "</" not in style()
-    assert "</script" not in script()
+    assert not [name for name in parts() if "</" in part(name, "css")]
+    assert not [name for name in parts() if "</script" in part(name, "js")]
 
 
 def hostile_explorer():
@@ -363,4 +371,4 @@ def test_exploring_leaves_torchs_random_numbers_and_matplotlib_alone():
 
 
 def test_a_cell_is_as_large_as_the_tokens_say():
-    assert f"--wtl-cell-width: {SIZES['cell-width']}" in style()
+    assert f"--wtl-cell-width: {SIZES['cell-width']}" in part("explorer", "css")

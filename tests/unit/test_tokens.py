@@ -1,11 +1,11 @@
 """The visual tokens: one place for every colour, legible in both themes."""
 
 import re
-from importlib import resources
 from itertools import pairwise
 
 import pytest
 
+from wheretolook.explore.assets import part, parts
 from wheretolook.tokens import COLOURS, FONTS, SIZES, css
 
 THEMES = {"light": 0, "dark": 1}
@@ -50,13 +50,13 @@ def test_every_token_is_a_property():
 
 
 def test_the_style_uses_no_token_that_does_not_exist():
-    style = resources.files("wheretolook.explore").joinpath("explorer.css").read_text("utf-8")
+    style = "".join(part(name, "css").removeprefix(css("wtl-explorer")) for name in parts())
     used = set(re.findall(r"var\(--wtl-([\w-]+)", style))
     assert used <= {*COLOURS, *FONTS, *SIZES}
 
 
 def test_the_style_names_no_colour_of_its_own():
-    style = resources.files("wheretolook.explore").joinpath("explorer.css").read_text("utf-8")
+    style = "".join(part(name, "css").removeprefix(css("wtl-explorer")) for name in parts())
     assert not re.findall(r"#[0-9a-fA-F]{3,8}\b|\brgba?\(", style)
 
 

@@ -35,6 +35,8 @@ class Arrows(View):
     'plane: q (1.00, 0.00)'
     """
 
+    kind = "arrows"
+
     def __init__(
         self,
         ends: Numbers,
@@ -82,12 +84,11 @@ class Arrows(View):
                 label = f' x="{x * beyond:.1f}" y="{y * beyond + 4:.1f}"'
             drawn += f"<path data-v{kind}{line}/><text data-v{label}>{escape(name)}</text>"
         title = "" if slots is None else escape(str(slots[0]))
-        return (
-            '<div class="wtl-view" data-kind="arrows" data-decimals="0" data-limit="1">'
+        return self.holder(
             f'<p class="wtl-title" data-v>{title}</p>'
             '<svg class="wtl-arrows" viewBox="-115 -115 230 230" role="img" '
             f'aria-label="{escape(", ".join(self.names))}: arrows from the origin">'
-            f'<path class="wtl-axis" d="M-110 0H110M0 -110V110"/>{drawn}</svg></div>'
+            f'<path class="wtl-axis" d="M-110 0H110M0 -110V110"/>{drawn}</svg>'
         )
 
     def plot(self, axes: Axes, limit: float) -> None:

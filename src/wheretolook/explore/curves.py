@@ -37,6 +37,8 @@ class Curves(View):
     'loss over step: loss ends at 0.50'
     """
 
+    kind = "curves"
+
     def __init__(
         self,
         x: Numbers,
@@ -104,23 +106,25 @@ class Curves(View):
         )
         title = "" if slots is None else escape(str(slots[0]))
         name = escape(f"{self.y_name} over {self.x_name}")
-        return (
-            f'<div class="wtl-view" data-kind="curves" data-decimals="{self.decimals}" '
-            f'data-low="{low:.6g}" data-limit="{high:.6g}" data-x="{escape(to_json(where))}" '
-            f'data-ticks="{escape(to_json([f"{v:g}" for v in self.x]))}" '
-            f'data-column="{escape(self.x_name)}">'
+        return self.holder(
             f'<p class="wtl-title" data-v>{title}</p>'
-            f'<svg class="wtl-curves" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" tabindex="0" '
-            f'data-lm-suppress-shortcuts="true" aria-label="{name}">'
+            f'<svg class="wtl-curves wtl-focus" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" '
+            f'tabindex="0" data-lm-suppress-shortcuts="true" aria-label="{name}">'
             f'<path class="wtl-axis" d="M{_LEFT} 8V{base}H{_WIDTH - 8}"/>'
             f'{ticks}<text x="{(_LEFT + _WIDTH) // 2}" y="{_HEIGHT - 2}" text-anchor="middle">'
             f'{escape(self.x_name)} →</text><path class="wtl-cursor" d=""/>{paths}</svg>'
             f'<p class="wtl-key">{escape(self.y_name)}: {legend}</p>'
-            '<p class="wtl-read" aria-live="polite"></p></div>'
+            '<p class="wtl-read" aria-live="polite"></p>',
+            decimals=self.decimals,
+            low=f"{low:.6g}",
+            limit=f"{high:.6g}",
+            x=to_json(where),
+            ticks=to_json([f"{v:g}" for v in self.x]),
+            column=self.x_name,
         )
 
     def _path(self, where: list[float], values: list[int], low: float, high: float) -> str:
-        """Return the SVG path; explorer.js draws the next frames with the same sums."""
+        """Return the SVG path; curves.js draws the next frames with the same sums."""
         tall, unit = _HEIGHT - _BOTTOM - 8, 10**self.decimals
         points = [
             f"{x} {_HEIGHT - _BOTTOM - tall * (v / unit - low) / ((high - low) or 1):.1f}"

@@ -9,17 +9,16 @@ import json
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from html import escape
-from importlib import resources
 from typing import Any
 
-from .. import figures, tokens
+from .. import figures
+from .assets import scripts, styles
 from .controls import Control, check_names, read_controls
 from .picture import as_view
 from .view import View
 
-__all__ = ["Explorer", "explore", "script", "show", "style"]
+__all__ = ["Explorer", "explore", "show"]
 
 FRAMES_AT_MOST = 2_000
 NUMBERS_AT_MOST = 150_000
@@ -118,11 +117,14 @@ class Explorer:
     controls : list of Control
     frames : int
         How many frames there are.
+    parts : list of str
+        The kinds of views whose scripts and styles it needs.
     """
 
     def __init__(self, label: str, controls: list[Control], drawn: list[list[View]]) -> None:
         self.label, self.controls, self.frames = label, controls, len(drawn)
         self._drawn = drawn
+        self.parts = sorted({part for views in drawn for view in views for part in view.parts()})
         self._start = sum(
             c.start * step for c, step in zip(controls, _steps(controls), strict=True)
         )
@@ -192,8 +194,7 @@ class Explorer:
         }
         source = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         source = source.replace("<", "\\u003c")  # no token can end the script element
-        head = f'<style data-wtl="style">{style()}</style>' if assets else ""
-        tail = f'<script data-wtl="script">{script()}</script>' if assets else ""
+        head, tail = (styles(self.parts), scripts(self.parts)) if assets else ("", "")
         moved = [c for c in self.controls if c.kind != "fixed"]
         now = ", ".join(f"{c.label} {c.texts[c.start]}" for c in moved)
         name = escape(self.label)
@@ -226,25 +227,6 @@ class Explorer:
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         return {"text/html": self.html(), "image/png": self.png(), "text/plain": repr(self)}
-
-
-@cache
-def style() -> str:
-    """Return the explorers' style, tokens included."""
-    return tokens.css("wtl-explorer") + _source("explorer.css")
-
-
-@cache
-def script() -> str:
-    """Return the explorers' script."""
-    return _source("explorer.js")
-
-
-def _source(name: str) -> str:
-    """Read one of this folder's files, without comment lines and indentation."""
-    lines = resources.files(__package__).joinpath(name).read_text("utf-8").splitlines()
-    kept = (line.strip() for line in lines)
-    return "\n".join(line for line in kept if line and not line.startswith(("//", "/*")))
 
 
 # --- frames -----------------------------------------------------------------------------------

@@ -61,7 +61,8 @@ class Stage(View):
         In rem; on a narrow page it shrinks.
     """
 
-    kind = ""
+    kind = "fovea"
+    look = ""
 
     def __init__(
         self,
@@ -100,11 +101,10 @@ class Stage(View):
             title, words = escape(str(slots[0])), f' aria-label="{escape(alt)}"'
             place = escape(f"--x:{across};--y:{down};" + (f"--m:{over};" if over else ""))
         ring = " wtl-ring" if self.gaze else ""
-        return (
-            '<div class="wtl-view" data-kind="gaze" data-decimals="0" data-limit="1">'
+        return self.holder(
             f'<p class="wtl-title" data-v>{title}</p>'
-            f'<div data-v class="wtl-stage{self.kind}{ring}" role="img"{words}{self.steering()} '
-            f'style="{place}width:{self.width:g}rem">{self.layers()}</div></div>'
+            f'<div data-v class="wtl-stage wtl-focus{self.look}{ring}" role="img"{words}'
+            f'{self.steering()} style="{place}width:{self.width:g}rem">{self.layers()}</div>'
         )
 
     def steering(self) -> str:

@@ -11,8 +11,8 @@ from typing import Any
 import ipywidgets
 
 from .. import figures
+from .assets import scripts, styles
 from .controls import check_names, widgets_for
-from .explorer import script, style
 from .picture import as_view
 
 __all__ = ["Live", "live"]
@@ -69,6 +69,7 @@ class Live:
     def __init__(self, draw: Callable[..., Any], widgets: dict[str, Any]) -> None:
         self.label = (inspect.getdoc(draw) or getattr(draw, "__name__", "view")).splitlines()[0]
         self.widgets, self._draw = widgets, draw
+        self._parts: list[str] = []
         shown = [w for w in widgets.values() if isinstance(w, ipywidgets.Widget)]
         for name, widget in widgets.items():
             if not isinstance(widget, ipywidgets.Widget):  # fixed(…)
@@ -91,6 +92,7 @@ class Live:
                 shown = self._draw(**{name: widget.value for name, widget in self.widgets.items()})
                 shown = shown if isinstance(shown, list | tuple) else [shown]
                 views = [as_view(v) for v in shown]
+            self._parts = sorted({part for view in views for part in view.parts()})
             limits = [view.limit() for view in views]
             body = "".join(
                 v.markup(limit, v.values(limit)) for v, limit in zip(views, limits, strict=True)
@@ -105,7 +107,7 @@ class Live:
     def _frame(self, body: str) -> str:
         name = escape(self.label)
         return (
-            f'<style data-wtl="style">{style()}</style>'
+            f"{styles(self._parts)}"
             f'<wtl-explorer role="group" aria-label="{name}">'
             f'<p class="wtl-label">{name}</p>{body}</wtl-explorer>'
         )
@@ -129,6 +131,6 @@ class Live:
         view = {"version_major": 2, "version_minor": 0, "model_id": self.box.model_id}
         return {
             "application/vnd.jupyter.widget-view+json": view,
-            "text/html": first + f'<script data-wtl="script">{script()}</script>',
+            "text/html": first + scripts(self._parts),
             "text/plain": f"{self.label} ({now})",
         }

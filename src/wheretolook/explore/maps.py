@@ -58,6 +58,7 @@ class Matrix(View):
     '1 × 2 matrix: row a: x 1.00, y −2.00'
     """
 
+    kind = "maps"
     signed, sums = True, False
 
     def __init__(
@@ -128,20 +129,20 @@ class Matrix(View):
             body += f'<tr><th scope="row">{escape(row)}</th>{cells}</tr>'
         dense = " wtl-dense" if max(self.array.shape) > 24 else ""
         signed = " wtl-signed" if self.signed else ""
-        noted, notes = " data-v" * (self.notes is not None), ""
-        if noted and slots is not None:
-            notes = f' data-notes="{escape(to_json(slots[-1]))}"'
+        noted = " data-v" * (self.notes is not None)
         low = f"−{limit:.3g}" if self.signed else "0"
-        return (
-            f'<div class="wtl-view" data-kind="matrix" data-decimals="{self.decimals}" '
-            f'data-limit="{limit:.6g}" data-row="{escape(self.row_name)}" '
-            f'data-column="{escape(self.column_name)}"{notes}>'
+        return self.holder(
             f'<div class="wtl-scroll"><table class="wtl-map{dense}{signed}">'
             f'<caption><span data-v class="wtl-title">{title}</span>'
             f'<span class="wtl-axes">{corner}</span></caption>'
             f"<thead><tr><td></td>{heads}</tr></thead><tbody>{body}</tbody></table></div>"
             f'<div class="wtl-legend{signed}" aria-hidden="true">{low}<i></i>{limit:.3g}</div>'
-            f'<p class="wtl-read" aria-live="polite"{noted}></p></div>'
+            f'<p class="wtl-read" aria-live="polite"{noted}></p>',
+            decimals=self.decimals,
+            limit=f"{limit:.6g}",
+            row=self.row_name,
+            column=self.column_name,
+            notes=to_json(slots[-1]) if noted and slots is not None else None,
         )
 
     def _cell(self, slot: Any, limit: float) -> str:

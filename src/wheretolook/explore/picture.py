@@ -45,6 +45,8 @@ class Picture(View):
     'an empty sheet'
     """
 
+    kind = "picture"
+
     def __init__(
         self,
         figure: Figure,
@@ -73,11 +75,10 @@ class Picture(View):
             source = f' src="{slots[1][0]}" alt="{escape(slots[1][1])}"'
         width, height = self.size
         kind = "wtl-photo" if self.photo else "wtl-drawing"
-        return (
-            '<div class="wtl-view" data-kind="picture" data-decimals="0" data-limit="1">'
+        return self.holder(
             f'<p class="wtl-title" data-v>{title}</p><div class="wtl-scroll">'
             f'<img data-v class="wtl-picture {kind} dark-light" width="{width}" '
-            f'height="{height}" style="min-width:{min(width, 560)}px"{source}></div></div>'
+            f'height="{height}" style="min-width:{min(width, 560)}px"{source}></div>'
         )
 
     def plot(self, axes: Axes, limit: float) -> None:

@@ -36,6 +36,8 @@ class Tokens(View):
     'its: the 0.10, law 0.90'
     """
 
+    kind = "rows"
+
     def __init__(
         self,
         weights: Numbers,
@@ -68,11 +70,11 @@ class Tokens(View):
                 style, text = filled(slots[1 + i], self.decimals, 1.0)
             items += f"<li{kind}><span>{escape(token)}</span><b data-v{style}>{text}</b></li>"
         title = "" if slots is None else escape(str(slots[0]))
-        return (
-            f'<div class="wtl-view" data-kind="tokens" data-decimals="{self.decimals}" '
-            f'data-limit="1"><p class="wtl-title" data-v>{title}</p>'
-            f'<ol class="wtl-tokens">{items}</ol>'
-            '<div class="wtl-legend" aria-hidden="true">0<i></i>1</div></div>'
+        return self.holder(
+            f'<p class="wtl-title" data-v>{title}</p><ol class="wtl-tokens">{items}</ol>'
+            '<div class="wtl-legend" aria-hidden="true">0<i></i>1</div>',
+            decimals=self.decimals,
+            limit=1,
         )
 
     def plot(self, axes: Axes, limit: float) -> None:
@@ -103,6 +105,8 @@ class Bars(View):
     >>> Bars([0.5], ["accuracy"], title="model").describe()
     'model: accuracy 0.50'
     """
+
+    kind = "rows"
 
     def __init__(
         self,
@@ -138,11 +142,11 @@ class Bars(View):
                 style, text = filled(slots[1 + i], self.decimals, limit)
             rows += f'<tr><th scope="row">{escape(label)}</th><td data-v{style}>{text}</td></tr>'
         title = "" if slots is None else escape(str(slots[0]))
-        return (
-            f'<div class="wtl-view" data-kind="bars" data-decimals="{self.decimals}" '
-            f'data-limit="{limit:.6g}"><table class="wtl-bars">'
-            f'<caption class="wtl-title" data-v>{title}</caption>'
-            f"<tbody>{rows}</tbody></table></div>"
+        return self.holder(
+            f'<table class="wtl-bars"><caption class="wtl-title" data-v>{title}</caption>'
+            f"<tbody>{rows}</tbody></table>",
+            decimals=self.decimals,
+            limit=f"{limit:.6g}",
         )
 
     def plot(self, axes: Axes, limit: float) -> None:

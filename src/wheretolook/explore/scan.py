@@ -44,7 +44,7 @@ class ScanPath(Stage):
     'from the middle to the right'
     """
 
-    kind = " wtl-scan"
+    look = " wtl-scan"
 
     def __init__(
         self,

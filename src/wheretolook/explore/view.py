@@ -1,18 +1,22 @@
 """What every view has in common, and the numbers and names that views are made of.
 
 A view is markup with *slots*. Python writes the markup once, with the first frame's values in the
-slots; the script only changes the values. A new view is a class with `markup`, `values` and
-`plot` (its printed picture), and, only if a slot is of a new kind, one line in ``explorer.js``.
+slots; the script only changes the values. A new view is a class with a `kind`, `markup`, `values`
+and `plot` (its printed picture), and, if plain numbers in slots are not enough, a script and a
+style of that kind beside it: ``kind.js`` and ``kind.css``.
 """
 
 import json
 from collections.abc import Sequence
+from html import escape
 from typing import Any
 
 import numpy as np
 import torch
 from matplotlib.axes import Axes
 from torch import Tensor
+
+from .assets import has_script
 
 __all__ = [
     "Numbers",
@@ -41,7 +45,14 @@ class View:
         Heading; may change from frame to frame.
     resizes : bool
         Say True if the shape or the names may change from frame to frame.
+
+    Attributes
+    ----------
+    kind : str
+        Which script and style draw it, see `wheretolook.explore.assets`.
     """
+
+    kind = ""
 
     def __init__(self, title: str = "", *, resizes: bool = False) -> None:
         self.title, self.resizes = title, resizes
@@ -60,6 +71,29 @@ class View:
     def values(self, limit: float) -> list[Any]:
         """Return what goes into the slots, in document order: ints, strings, None, lists."""
         raise NotImplementedError
+
+    def parts(self) -> tuple[str, ...]:
+        """Return the kinds whose scripts and styles it needs: mostly just its own."""
+        return (self.kind,)
+
+    def holder(self, body: str, **data: Any) -> str:
+        """Put the body of the markup into the view's element.
+
+        Parameters
+        ----------
+        body : str
+            Markup.
+        **data
+            What the script reads from ``view.dataset``; None is left out. ``decimals`` (digits
+            printed) and ``limit`` (where the scale ends) are what plain slots need.
+        """
+        kept = {"kind": self.kind, "script": "" if has_script(self.kind) else None, **data}
+        named = "".join(
+            f' data-{name}="{escape(str(value))}"'
+            for name, value in kept.items()
+            if value is not None
+        )
+        return f'<div class="wtl-view"{named}>{body}</div>'
 
     def plot(self, axes: Axes, limit: float) -> None:
         """Draw the printed picture."""
@@ -81,7 +115,7 @@ def fixed_point(value: float, decimals: int) -> int | None:
 
 
 def printed(value: int | None, decimals: int) -> str:
-    """Return what stands in a cell; explorer.js writes the same."""
+    """Return what stands in a cell; the script writes the same."""
     if value is None:
         return "−∞"
     return f"{value / 10**decimals:.{decimals}f}".replace("-", "−")
