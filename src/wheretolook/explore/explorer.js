@@ -88,7 +88,7 @@
       view.values = values;
       view.querySelectorAll('[data-v]').forEach((slot, i) => {
         if (typeof values[i] === 'string') slot.textContent = values[i];
-        else (part.fill ?? tools.fill)(slot, values[i], view, this);
+        else (part.fill ? part : tools).fill(slot, values[i], view, this);
       });
       part.refresh?.(view, this);
     }
