@@ -34,6 +34,7 @@ LISTED = [
     (w.RadioButtons(options=["a", "b"], value="b"), "select", ("a", "b"), 1),
     (w.Select(options=["a", "b"], value="b"), "select", ("a", "b"), 1),
     (w.ToggleButtons(options=[("A", 1), ("B", 2)], value=2), "select", (1, 2), 1),
+    (w.Play(value=2, min=1, max=3), "range", (1, 2, 3), 1),
     (w.Checkbox(value=True), "checkbox", (False, True), 1),
     (w.ToggleButton(value=True), "checkbox", (False, True), 1),
 ]
@@ -51,7 +52,6 @@ UNLISTED = [
     w.SelectMultiple(options=[1, 2], value=[2]),
     w.SelectionRangeSlider(options=[1, 2], index=(0, 1)),
     w.Combobox(),
-    w.Play(),
     w.DatePicker(),
     w.ColorPicker(value="red"),
 ]

@@ -1,6 +1,7 @@
 """Explorers: views with sliders that are alive on any page."""
 
 from .arrows import Arrows
+from .block import Block
 from .curves import Curves
 from .explorer import Explorer, explore, show
 from .fovea import Fovea
@@ -16,6 +17,7 @@ from .view import View
 __all__ = [
     "Arrows",
     "Bars",
+    "Block",
     "Curves",
     "Explorer",
     "Fovea",

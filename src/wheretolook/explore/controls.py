@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import ipywidgets
@@ -29,6 +29,8 @@ class Control:
         How each value reads.
     start : int
         Index of the first value shown.
+    interval : int, optional
+        Milliseconds a value, where the control can also run by itself (``ipywidgets.Play``).
     """
 
     name: str
@@ -37,6 +39,7 @@ class Control:
     values: tuple[Any, ...]
     texts: tuple[str, ...]
     start: int = 0
+    interval: int | None = None
 
 
 def check_names(draw: Callable[..., Any], names: Iterable[str]) -> None:
@@ -133,6 +136,9 @@ def _listed(name: str, widget: Any) -> Control:
         return Control(name, label, kind, values, texts, widget.index or 0)
     if isinstance(widget, ipywidgets.IntSlider | ipywidgets.FloatSlider):
         return _range(name, label, _steps(name, widget), widget.value, widget.readout_format)
+    if isinstance(widget, ipywidgets.Play):
+        listed = _range(name, label, _steps(name, widget), widget.value, "d")
+        return replace(listed, interval=max(widget.interval, 100))
     if isinstance(widget, ipywidgets.FloatLogSlider):
         values = [widget.base**exponent for exponent in _steps(name, widget)]
         return _range(name, label, values, widget.value, widget.readout_format)

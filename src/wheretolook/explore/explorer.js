@@ -48,7 +48,11 @@
         if (view) this.part(view)[type]?.(e, view, this);
       });
       if (this.data) {
-        this.addEventListener('input', () => this.update());
+        this.addEventListener('input', e => { if (e.isTrusted) this.pause(); this.update(); });
+        this.querySelectorAll('[data-play]').forEach(button => {
+          button.words = button.textContent;
+          button.addEventListener('click', () => button.timer ? this.pause() : this.play(button));
+        });
         this.update();
         // a page that comes back gets its controls' places from the browser, after us
         if (document.readyState !== 'complete') addEventListener('pageshow', () => this.update(), { once: true });
@@ -92,6 +96,30 @@
       });
       part.refresh?.(view, this);
     }
+
+    // run a control by itself, from its start if it stood at its end
+    play(button) {
+      const field = button.previousElementSibling.querySelector('input');
+      const step = () => {
+        field.value = +field.value + 1;
+        this.update();
+        if (field.value === field.max) this.pause();
+      };
+      this.pause();
+      if (field.value === field.max) { field.value = 0; this.update(); }
+      button.timer = setInterval(step, +button.dataset.play);
+      button.textContent = 'Pause';
+    }
+
+    pause() {
+      this.querySelectorAll('[data-play]').forEach(button => {
+        clearInterval(button.timer);
+        button.timer = null;
+        button.textContent = button.words;
+      });
+    }
+
+    disconnectedCallback() { if (this.alive) this.pause(); }
 
     // put a control where `place` says, from where it is and where it ends; views may steer
     steer(name, place) {

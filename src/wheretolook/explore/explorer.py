@@ -322,4 +322,7 @@ def _control(control: Control) -> str:
             for i, t in enumerate(control.texts)
         )
         field = f"<select {keep}>{options}</select>"
-    return f'<label data-name="{escape(control.name)}"><span>{name}</span>{field}</label>'
+    play = ""
+    if control.interval:
+        play = f'<button type="button" data-play="{control.interval}">Play {name}</button>'
+    return f'<label data-name="{escape(control.name)}"><span>{name}</span>{field}</label>{play}'
