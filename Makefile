@@ -4,6 +4,8 @@
 #   make test      everything that must hold: lint, units, notebooks, site, browser
 #   make chapter N=04   the book again, where only that chapter is new, and where its page is
 #   make evidence  train all seeds and write the tables that chapters quote
+#   make test-colab      all notebooks with the old ipywidgets and IPython that Colab has
+#   make test-rounding   all notebooks, trained anew, on processors that round differently
 #   make lint      check the style;  make clean   remove what was built
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
@@ -15,7 +17,7 @@ HTML := _build/html
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: book serve test chapter evidence lint clean browser
+.PHONY: book serve test test-colab test-rounding chapter evidence lint clean browser
 .DELETE_ON_ERROR:
 
 # The stamp is older than its inputs exactly when the set-up must be repeated.
@@ -41,6 +43,23 @@ serve: book
 # hash seed, so that both list the same tests in the same order.
 test: browser lint book
 	OMP_NUM_THREADS=1 $(RUN)/python -m pytest -n 2 --dist loadfile
+
+# Only what differs is installed; the rest is found in the book's own set-up.
+COLAB := .venv-colab
+$(COLAB)/.ready: tests/colab/requirements.txt $(READY)
+	$(PYTHON) -m venv $(COLAB)
+	$(COLAB)/bin/python -m pip install --quiet --requirement $<
+	$(RUN)/python -c "import site; print(site.getsitepackages()[0])" \
+		> $$($(COLAB)/bin/python -c "import site; print(site.getsitepackages()[0])")/book.pth
+	@touch $@
+
+test-colab: $(COLAB)/.ready
+	$(RUN)/python tools/run_notebooks.py --python $(COLAB)/bin/python --with PYTHONPATH=$(CURDIR)/src
+
+test-rounding: $(READY)
+	$(RUN)/python tools/run_notebooks.py --cold --with ATEN_CPU_CAPABILITY=default
+	$(RUN)/python tools/run_notebooks.py --cold --with MKL_CBWR=COMPATIBLE
+	$(RUN)/python tools/run_notebooks.py --cold --with ONEDNN_MAX_CPU_ISA=AVX2
 
 browser: $(READY)
 	@$(RUN)/python tools/browser.py

@@ -1,0 +1,82 @@
+"""Run all chapters with another Python, or under another arithmetic, and say which cells fail.
+
+``python tools/run_notebooks.py [--python PYTHON] [--with NAME=VALUE …] [--cold] [notebooks]``
+
+A notebook must hold wherever a reader runs it: with other versions of the libraries, and on a
+processor that rounds differently, where a trained model becomes a slightly different one.
+"""
+
+import argparse
+import os
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import nbformat
+from jupyter_client.kernelspec import KernelSpec
+from jupyter_client.manager import AsyncKernelManager
+from nbclient import NotebookClient
+
+ROOT = Path(__file__).parents[1]
+QUIET = {"WHERETOLOOK_PROGRESS": "0", "OMP_NUM_THREADS": "1"}
+
+
+class Kernel(AsyncKernelManager):
+    """A kernel of any Python, with no kernel spec installed for it."""
+
+    python = sys.executable
+
+    @property
+    def kernel_spec(self) -> KernelSpec:
+        """Say how to start it."""
+        return KernelSpec(argv=[self.python, "-m", "ipykernel_launcher", "-f", "{connection_file}"])
+
+
+def run(path: Path, python: str, environment: dict[str, str]) -> list[str]:
+    """Run one notebook to its end and return what failed, a text a cell."""
+    notebook = nbformat.read(path, 4)
+    manager = Kernel()
+    manager.python = python
+    with tempfile.TemporaryDirectory() as elsewhere:  # no notebook may need its own folder
+        client = NotebookClient(
+            notebook,
+            km=manager,
+            timeout=900,
+            allow_errors=True,
+            resources={"metadata": {"path": elsewhere}},
+        )
+        client.execute(env=environment)
+    return [
+        f"{path.name}, cell {place}, id {cell.id}: {output.ename}: {output.evalue}\n{cell.source}\n"
+        for place, cell in enumerate(notebook.cells)
+        for output in cell.get("outputs", [])
+        if output.output_type == "error"
+    ]
+
+
+def main() -> int:
+    """Run the notebooks one after another; return the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("notebooks", nargs="*", type=Path, help="all chapters if none")
+    parser.add_argument("--python", default=sys.executable, help="whose kernel runs them")
+    parser.add_argument("--with", dest="given", action="append", default=[], metavar="NAME=VALUE")
+    parser.add_argument("--cold", action="store_true", help="train anew, and keep nothing")
+    options = parser.parse_args()
+    environment = os.environ | QUIET | dict(pair.split("=", 1) for pair in options.given)
+    if options.cold:
+        kept = tempfile.TemporaryDirectory()
+        environment["WHERETOLOOK_CACHE"] = kept.name
+    failed = 0
+    for path in options.notebooks or sorted(ROOT.glob("notebooks/*.ipynb")):
+        start = time.monotonic()
+        failures = run(path, options.python, environment)
+        failed += len(failures)
+        result = "holds" if not failures else f"{len(failures)} cells fail"
+        print(f"{path.name}: {result} ({time.monotonic() - start:.0f} s)", flush=True)
+        print("\n".join(failures), end="", flush=True)
+    return bool(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
