@@ -59,6 +59,19 @@ def words(sentence, sharpness):
 live(words, sentence="law its", sharpness=(0.0, 4.0, 0.5))
 """
 
+BLOCK = """
+from wheretolook.explore import Block
+from wheretolook.norms import POOLED
+
+
+def block(numbers):
+    "A kind of view that no other cell shows"
+    return Block([[[float(x) for x in numbers.split()]]], POOLED, "LayerNorm(D)")
+
+
+live(block, numbers="1 3")
+"""
+
 SETTINGS = {
     # nothing pops up over the notebook, and no cell leaves the page when it scrolls out of sight
     "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
@@ -95,7 +108,7 @@ def jupyter(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     home = tmp_path_factory.mktemp("jupyter")
     book = home / "book"
     book.mkdir()
-    cells = [nbformat.v4.new_code_cell(source.strip()) for source in (EXPLORED, CURVE, LIVE)]
+    cells = [nbformat.v4.new_code_cell(source.strip()) for source in (EXPLORED, CURVE, LIVE, BLOCK)]
     notebook = nbformat.v4.new_notebook(cells=cells)
     notebook.metadata.kernelspec = {"name": "python3", "display_name": "Python 3"}
     places = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR",
@@ -161,7 +174,7 @@ def page(request: pytest.FixtureRequest, open_notebook: Callable[[str], Page]) -
     """The notebook, run in its kernel as a reader runs it."""
     page = open_notebook(request.param)
     page.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]").wait_for(timeout=30_000)
-    prompt, text = (cell(page, 2).locator(c) for c in (".jp-InputPrompt", ".widget-text input"))
+    prompt, text = (cell(page, 3).locator(c) for c in (".jp-InputPrompt", ".widget-text input"))
     # keys that come before the notebook is ready are lost (or answered by a dialog), a widget that
     # comes before Jupyter's own part for widgets is not shown: a reader runs the cells again
     for _ in range(6):
@@ -170,7 +183,7 @@ def page(request: pytest.FixtureRequest, open_notebook: Callable[[str], Page]) -
             if dialog.count():
                 dialog.first.click(timeout=3_000)
             cell(page, 0).locator(".cm-content").click(timeout=5_000)
-            for _ in range(3):
+            for _ in range(4):
                 page.keyboard.press("Shift+Enter")
             prompt.filter(has_text=re.compile(r"[*\d]")).wait_for(timeout=3_000)
             prompt.filter(has_text=re.compile(r"\d")).wait_for(timeout=30_000)
@@ -265,6 +278,14 @@ def test_a_live_map_can_be_read(page):
     panel = cell(page, 2)
     panel.locator("td[data-v]").first.hover()
     expect(panel.locator(".wtl-read")).to_have_text(re.compile("^query law, key law: 0"))
+
+
+def test_a_live_view_of_a_kind_of_its_own_is_alive(page):
+    panel = cell(page, 3)
+    panel.locator(".wtl-block td[data-v]").nth(1).click()
+    expect(panel.locator(".wtl-read")).to_have_text(
+        re.compile("^sentence 1, token 1, feature 2: 3")
+    )
 
 
 def test_a_map_looks_like_on_the_site(page):

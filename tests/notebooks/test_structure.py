@@ -95,6 +95,12 @@ def test_cells_are_short(notebook):
     assert statistics.median(sizes) <= 5
 
 
+def test_every_chapter_can_be_played_with_by_a_reader_who_has_a_kernel(notebook):
+    live = [cell for cell in code(notebook) if re.search(r"^live\(", cell.source, re.MULTILINE)]
+    assert live
+    assert all("hide-input" in cell.metadata.tags for cell in live)
+
+
 def test_nothing_is_imported_that_only_the_build_has(notebook):
     assert not BUILD_ONLY & set().union(*(imports(cell.source) for cell in code(notebook)))
 

@@ -1,6 +1,7 @@
 """``live``: real widgets, drawn again in this process."""
 
 import json
+import sys
 import warnings
 
 import ipywidgets as w
@@ -132,7 +133,7 @@ def test_a_widget_without_words_gets_its_name():
 
 def test_a_fixed_value_is_passed_and_not_shown():
     panel = live(lambda x, table: Bars(table, ["a"]), x=(0, 1), table=w.fixed(torch.ones(1)))
-    bundle = panel._repr_mimebundle_()
+    bundle = panel._bundle()
     assert ">1.00<" in bundle["text/html"]
     assert "tensor" not in bundle["text/html"] + bundle["text/plain"]
     assert len(panel.box.children) == 2
@@ -149,7 +150,7 @@ def test_controls_are_checked():
 
 def test_a_kernel_gets_widgets_and_a_page_the_first_result():
     panel = live(words, sentence="law <its>")
-    bundle = panel._repr_mimebundle_()
+    bundle = panel._bundle()
     widget = bundle["application/vnd.jupyter.widget-view+json"]
     assert widget["model_id"] == panel.box.model_id
     page = bundle["text/html"]
@@ -159,6 +160,16 @@ def test_a_kernel_gets_widgets_and_a_page_the_first_result():
     assert " id=" not in page
     assert bundle["text/plain"] == "Every word looks at itself. (sentence: law <its>)"
     assert json.dumps(bundle)
+
+
+def test_the_scripts_come_as_an_output_of_their_own_since_a_widget_runs_none(monkeypatch):
+    outputs, panel = [], live(words, sentence="law")
+    module = sys.modules[type(panel).__module__]
+    monkeypatch.setattr(module, "display", lambda data, raw: outputs.append(data))
+    panel._ipython_display_()
+    scripts, result = outputs
+    assert '<script data-wtl="explorer">' in scripts["text/html"]
+    assert "<script" not in result["text/html"] and "<style" in result["text/html"]
 
 
 def test_a_figure_can_be_shown_live():

@@ -9,6 +9,7 @@ from html import escape
 from typing import Any
 
 import ipywidgets
+from IPython.display import display
 
 from .. import figures
 from .assets import scripts, styles
@@ -115,7 +116,13 @@ class Live:
     def _update(self, _: Any) -> None:
         self._out.value = self.result()
 
-    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+    def _ipython_display_(self) -> None:
+        # first the scripts, as an output of their own: where widgets are alive the second output
+        # is a widget, which runs none
+        display({"text/html": scripts(self._parts), "text/plain": ""}, raw=True)
+        display(self._bundle(), raw=True)
+
+    def _bundle(self) -> dict[str, Any]:
         now = ", ".join(
             f"{getattr(w, 'description', '') or name}: {w.value}"
             for name, w in self.widgets.items()
@@ -131,6 +138,6 @@ class Live:
         view = {"version_major": 2, "version_minor": 0, "model_id": self.box.model_id}
         return {
             "application/vnd.jupyter.widget-view+json": view,
-            "text/html": first + scripts(self._parts),
+            "text/html": first,
             "text/plain": f"{self.label} ({now})",
         }

@@ -150,9 +150,12 @@ def numbers(name: str, values: Any, ndim: int, *, hidden: bool = False) -> np.nd
     """Return float64 numbers with `ndim` axes; -inf passes only where it means a hidden cell."""
     if isinstance(values, Tensor):
         values = values.detach().to("cpu", torch.float64)
-    array = np.asarray(values, dtype=np.float64).copy()  # draw may use its buffer again
+    try:
+        array = np.asarray(values, dtype=np.float64).copy()  # draw may use its buffer again
+    except ValueError as error:
+        raise ValueError(f"{name}: expected numbers in rows of one length; {error}") from error
     if array.ndim != ndim:
-        shape = "(rows, columns)" if ndim == 2 else "(n,)"
+        shape = ("(n,)", "(rows, columns)", "(B, L, D)")[ndim - 1]
         raise ValueError(f"{name}: expected shape {shape}, got {array.shape}")
     bad = ~np.isfinite(array) & ~(np.isneginf(array) & hidden)
     if bad.any():
