@@ -6,7 +6,8 @@ Each module holds one idea and imports only from those above it in this list: ``
 ``speech`` (chapters 2 and 3), ``sentences`` and ``recall`` (chapter 4), ``leak`` (chapter 5),
 ``stack`` (chapter 6), ``offsets`` (chapter 7), ``transformer`` and ``transformer_translator``
 (chapter 8); ``links`` and ``measures``, which train and question the sentence models
-(``data.links`` holds the sentences, ``evidence.links`` the tables about them); ``evidence``;
+(``data.tasks`` says what their sentences are, ``data.link_grammars`` holds the words, and
+``evidence.links`` the tables about them); ``evidence``;
 ``tokens``, ``figures``, ``explore``.
 """
 

@@ -11,7 +11,6 @@ has looked at.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
 from itertools import count
 from typing import NamedTuple
 
@@ -32,7 +31,7 @@ from .recurrent import (
     naming_loss,
     shifted,
 )
-from .training import History, Recipe, fit, remembered
+from .training import History, Recipe, seeded, trained
 
 __all__ = [
     "CONTEXTS",
@@ -46,11 +45,11 @@ __all__ = [
     "train_captioner",
 ]
 
-CONTEXTS = ("mean", "soft", "hard")
+STEPS = {"mean": 600, "soft": 600, "hard": 800}  # of training, unless told otherwise
+CONTEXTS = tuple(STEPS)
 DRAWS = 2  # how often each picture is captioned in a step, while hard attention learns
 SHARE = 0.3  # how much the reward counts beside the naming of what was seen
 CURIOSITY = 0.3  # what a nat of entropy is worth at first; nothing from 0.4 of the steps on
-MODULES = ("captioning",)  # whose code, with all it imports, makes the weights
 
 
 class PictureEncoder(nn.Module):
@@ -350,7 +349,7 @@ def train_captioner(
     *,
     context: str = "soft",
     side: int = 4,
-    steps: int = 600,
+    steps: int | None = None,
     shuffled: bool = False,
     returning: bool = False,
 ) -> tuple[EncoderDecoder, History]:
@@ -364,8 +363,9 @@ def train_captioner(
         What the decoder gets for each word.
     side : {3, 4}
         Scenes of 3 × 3 cells with four digits, or of 4 × 4 with five.
-    steps : int
-        Batches of 64 scenes, each made for it; with 0 it stays untrained.
+    steps : int, optional
+        Batches of 64 scenes, each made for it; with 0 it stays untrained. If not given, 600, or
+        800 for hard attention: where to look is learned from reward, and that takes longer.
     shuffled : bool
         Whether the digits' labels are dealt out at random: a control that has nothing to learn.
     returning : bool
@@ -386,6 +386,7 @@ def train_captioner(
         raise ValueError(f"context: expected one of {', '.join(CONTEXTS)}; got {context!r}")
     if returning and context != "hard":
         raise ValueError(f"returning: expected False unless context is 'hard', got {context!r}")
+    steps = STEPS[context] if steps is None else steps
     recipe = Recipe(steps=steps, batch=64, rate=1.2e-2, warmup=50, decay=0.5)
 
     def batches(generator: torch.Generator) -> Iterator[tuple[Scenes, torch.Generator, float]]:
@@ -397,17 +398,12 @@ def train_captioner(
             bonus = CURIOSITY * max(0.0, 1 - step / (0.4 * steps))
             yield arrange(images[rows], labels[rows], generator, side), generator, bonus
 
-    def train() -> History:
-        label = f"{context}, {side} × {side}, seed {seed}"
-        return fit(model, _loss, batches, recipe, seed=seed, label=label)
-
+    label = f"{context}, {side} × {side}, seed {seed}"
     config = {"context": context, "side": side, "shuffled": shuffled, "returning": returning}
-    # dropout draws from torch's own numbers: seeded here, and the reader's are left alone
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
+    with seeded(seed):  # the training, too: dropout draws from torch's own numbers
         model = _made(context, side, returning).eval()
-        config |= {"seed": seed, "recipe": asdict(recipe)}
-        history = remembered(model, train, config, *MODULES)
+        how = {"seed": seed, "label": label, "config": config, "module": "captioning"}
+        history = trained(model, _loss, batches, recipe, **how)
     return model, history
 
 

@@ -8,7 +8,6 @@ through a draw. It is learned from reward (`policy_loss`).
 """
 
 from collections.abc import Iterator
-from dataclasses import asdict
 from typing import NamedTuple
 
 import torch
@@ -16,7 +15,7 @@ from torch import Tensor, nn
 from torch.distributions import Normal
 
 from .data.digits import CANVAS, DIGIT, canvases, checked, digits, place
-from .training import History, Recipe, fit, remembered
+from .training import History, Recipe, seeded, trained
 
 __all__ = [
     "GlimpseModel",
@@ -31,7 +30,6 @@ __all__ = [
 
 GAZES = ("learned", "random", "centre")
 REACH = (CANVAS - DIGIT) / (CANVAS - 1)  # digits' middles lie between gazes -REACH and REACH
-MODULES = ("glimpse",)  # whose code, with all it imports, makes the weights
 
 
 def pixels(gaze: Tensor) -> Tensor:
@@ -332,8 +330,7 @@ def train_glimpse(
     ValueError
         If the model can't be made so.
     """
-    with torch.random.fork_rng(devices=[]):  # leaves the reader's own random numbers alone
-        torch.manual_seed(seed)
+    with seeded(seed):
         model = GlimpseModel(gaze, coarse=coarse).eval()
     recipe = Recipe(steps=steps, batch=128, rate=8e-3, warmup=300, decay=0.6)
     images, labels = digits("training")
@@ -346,12 +343,11 @@ def train_glimpse(
             rows = torch.randint(len(labels), (recipe.batch,), generator=generator)
             yield place(images[rows], generator)[0], labels[rows], generator
 
-    def train() -> History:
-        label = f"{gaze} gaze, seed {seed}"
-        return fit(model, _loss, batches, recipe, seed=seed, label=label)
-
-    config = {"gaze": gaze, "coarse": coarse, "seed": seed, "shuffled": shuffled}
-    history = remembered(model, train, {**config, "recipe": asdict(recipe)}, *MODULES)
+    label = f"{gaze} gaze, seed {seed}"
+    config = {"gaze": gaze, "coarse": coarse, "shuffled": shuffled}
+    history = trained(
+        model, _loss, batches, recipe, seed=seed, label=label, config=config, module="glimpse"
+    )
     return model, history
 
 

@@ -9,7 +9,6 @@ follow: a mask that hides too much, or that shows a part of the future which is 
 
 import math
 from collections.abc import Iterator
-from dataclasses import asdict
 from typing import NamedTuple
 
 import torch
@@ -17,7 +16,7 @@ from torch import Tensor, nn
 
 from .attention import Attention, SelfAttention
 from .masks import check_mask
-from .training import History, Recipe, fit, remembered
+from .training import History, Recipe, seeded, trained
 
 __all__ = [
     "FLOOR",
@@ -35,7 +34,6 @@ DIGITS = 10
 LENGTH = 12  # digits that go in; of the next digits, the first 11 are among them
 FLOOR = math.log(DIGITS)  # no honest model is better
 LEAK = FLOOR / LENGTH  # sees every answer but the last, which is not in the input
-MODULES = ("leak",)  # whose code, with all it imports, makes the weights
 
 
 def shifted_mask(length: int, diagonal: int | None = 0, *, inverted: bool = False) -> Tensor:
@@ -157,8 +155,7 @@ def train_leak(
     model : LeakModel
     history : History
     """
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
+    with seeded(seed):
         model = LeakModel(shifted_mask(LENGTH, diagonal, inverted=inverted))
     recipe = Recipe(steps=steps, batch=64, rate=1e-2)
 
@@ -166,11 +163,11 @@ def train_leak(
         while True:
             yield _draw(recipe.batch, generator)
 
-    def train() -> History:
-        return fit(model, _loss, batches, recipe, seed=seed, label=_name(diagonal, inverted))
-
-    config = [diagonal, inverted, seed, asdict(recipe)]
-    return model, remembered(model, train, config, *MODULES)
+    label, config = _name(diagonal, inverted), {"diagonal": diagonal, "inverted": inverted}
+    history = trained(
+        model, _loss, batches, recipe, seed=seed, label=label, config=config, module="leak"
+    )
+    return model, history
 
 
 class LeakScore(NamedTuple):

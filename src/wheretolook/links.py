@@ -1,19 +1,19 @@
 """Train a `SentenceModel` on sentences with known links."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import lru_cache
 
 import torch
 from torch import Tensor, nn
 
-from .data.links import TASKS, Examples, Sentence, Task, Vocabulary, split
+from .data.link_grammars import TASKS
+from .data.links import Examples, split
+from .data.tasks import Sentence, Task, Vocabulary
 from .sentences import Reading, SentenceModel
-from .training import History, Recipe, fit, remembered
+from .training import History, Recipe, seeded, trained
 
 __all__ = ["LinkModel", "examples", "train_links", "untrained_links"]
-
-MODULES = ("links",)  # whose code, with all it imports, makes the weights
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class LinkModel:
         Parameters
         ----------
         sentence : str or Sentence
-            With one ``[MASK]``; see `wheretolook.data.links.Task.read`.
+            With one ``[MASK]``; see `wheretolook.data.tasks.Task.read`.
 
         Returns
         -------
@@ -97,7 +97,7 @@ def examples(task: str, part: str, seed: int = 0) -> Examples:
     Parameters
     ----------
     task : str
-        A name in `wheretolook.data.links.TASKS`.
+        A name in `wheretolook.data.link_grammars.TASKS`.
     part : str
         ``"training"``, ``"A"``, ``"B"`` or ``"C"``; see `wheretolook.data.links.split`.
     seed : int
@@ -140,7 +140,7 @@ def train_links(
     Parameters
     ----------
     task : str
-        A name in `wheretolook.data.links.TASKS`.
+        A name in `wheretolook.data.link_grammars.TASKS`.
     seed : int
         Of the sentences, the first weights and the batches.
     heads, layers, width, values
@@ -160,24 +160,22 @@ def train_links(
         If there is no such task, or the model can't be made so.
     """
     shape = {"width": width, "heads": heads, "layers": layers, "values": values}
-    config = {"task": task, "seed": seed, **shape}
     sentences = examples(task, "training", seed)
-    model = _make(config)
+    model = _make(task, seed, **shape)
     recipe = Recipe(steps=steps)
     answers = sentences.answer
     if shuffled:
         deal = torch.randperm(len(answers), generator=torch.Generator().manual_seed(seed))
         answers = answers[deal]
 
-    def train() -> History:
-        label = f"{task}, seed {seed}"
-        batches = _batches(sentences, answers, recipe.batch)
-        return fit(model, _loss, batches, recipe, seed=seed, label=label)
-
+    batches, label = _batches(sentences, answers, recipe.batch), f"{task}, seed {seed}"
     # the grammar as well as its name: a reader may change one of their own and train again
-    what = {**config, "grammar": repr(TASKS[task]), "shuffled": shuffled, "recipe": asdict(recipe)}
-    history = remembered(model, train, what, *MODULES)
-    return _with_best_head(model, config, history)
+    config = {**shape, "task": task, "grammar": repr(TASKS[task]), "shuffled": shuffled}
+    history = trained(
+        model, _loss, batches, recipe, seed=seed, label=label, config=config, module="links"
+    )
+    found = _link_shares(model, task, seed, 2_000)
+    return LinkModel(TASKS[task], model, history, seed, _best(found))
 
 
 def untrained_links(task: str, seed: int = 0, *, tries: int = 1, **options: int | str) -> LinkModel:
@@ -204,20 +202,16 @@ def untrained_links(task: str, seed: int = 0, *, tries: int = 1, **options: int 
     if tries < 1:
         raise ValueError(f"tries: expected 1 or more, got {tries}")
     examples(task, "training", seed)  # says so if there is no such task
-    config = {"task": task, "seed": seed, **options}
-    found = []
-    for number in range(tries):
-        model = _make({**config, "seed": seed if tries == 1 else 1_000_000 + 1_000 * seed + number})
-        made = _with_best_head(model, config, History(), use=2_000 if tries == 1 else 500)
-        found.append((_link_shares(model, task, seed, 500).max().item(), made))
-    return max(found, key=lambda pair: pair[0])[1]
+    first, use = (seed, 2_000) if tries == 1 else (1_000_000 + 1_000 * seed, 500)
+    models = [_make(task, first + number, **options) for number in range(tries)]
+    found = [_link_shares(model, task, seed, use) for model in models]
+    best = max(range(tries), key=lambda number: found[number].max())
+    return LinkModel(TASKS[task], models[best], History(), seed, _best(found[best]))
 
 
-def _make(config: dict) -> SentenceModel:
-    vocabulary = TASKS[config["task"]].vocabulary
-    shape = {name: config[name] for name in config if name not in ("task", "seed")}
-    with torch.random.fork_rng(devices=[]):  # leaves the reader's own random numbers alone
-        torch.manual_seed(config["seed"])
+def _make(task: str, seed: int, **shape: int | str) -> SentenceModel:
+    vocabulary = TASKS[task].vocabulary
+    with seeded(seed):
         return SentenceModel(len(vocabulary), vocabulary.max_length, **shape).eval()
 
 
@@ -251,9 +245,6 @@ def _link_shares(model: SentenceModel, task: str, seed: int, use: int) -> Tensor
     return torch.stack([(peak == some.link[:use, None]).float().mean(0) for peak in peaks])
 
 
-def _with_best_head(
-    model: SentenceModel, config: dict, history: History, use: int = 2_000
-) -> LinkModel:
-    task, seed = config["task"], config["seed"]
-    layer, head = divmod(int(_link_shares(model, task, seed, use).argmax()), model.heads)
-    return LinkModel(TASKS[task], model, history, seed, (layer, head))
+def _best(shares: Tensor) -> tuple[int, int]:
+    """Name the (layer, head) of the largest share."""
+    return divmod(int(shares.argmax()), shares.shape[1])

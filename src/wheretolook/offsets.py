@@ -5,14 +5,13 @@ a head must look at is known. The number of heads changes nothing about the numb
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from .attention import Attention, MultiHeadAttention, attend, merge_heads, split_heads
-from .training import History, Recipe, fit, remembered
+from .training import History, Recipe, seeded, trained
 
 __all__ = [
     "LENGTH",
@@ -34,7 +33,6 @@ LETTERS = 16  # a to p
 LENGTH = 12  # L
 OFFSETS = (1, 3)  # how far before a place the two answers stand
 MISTAKES = ("split", "merge")
-MODULES = ("offsets",)  # whose code, with all it imports, makes the weights
 
 
 def offset_rows(rows: int, generator: torch.Generator) -> Tensor:
@@ -299,9 +297,9 @@ def train_offsets(
     model : OffsetModel
     history : History
     """
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        model = OffsetModel(heads, width=width, mistake=mistake, feed_forward=feed_forward)
+    shape = {"width": width, "mistake": mistake, "feed_forward": feed_forward}
+    with seeded(seed):
+        model = OffsetModel(heads, **shape)
     recipe = Recipe(steps=steps, batch=64, rate=1e-2)
 
     def batches(generator: torch.Generator) -> Iterator[tuple[Tensor, Tensor]]:
@@ -309,11 +307,11 @@ def train_offsets(
             letters = offset_rows(recipe.batch, generator)
             yield letters, offset_answers(letters.roll(1, 0) if shuffled else letters)
 
-    def train() -> History:
-        return fit(model, _loss, batches, recipe, seed=seed, label=f"{heads} heads, seed {seed}")
-
-    config = [heads, width, mistake, feed_forward, shuffled, seed, asdict(recipe)]
-    return model, remembered(model, train, config, *MODULES)
+    label, config = f"{heads} heads, seed {seed}", {**shape, "heads": heads, "shuffled": shuffled}
+    history = trained(
+        model, _loss, batches, recipe, seed=seed, label=label, config=config, module="offsets"
+    )
+    return model, history
 
 
 class OffsetScore(NamedTuple):

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from .attention import Additive, Bilinear, Cosine, Dot, ScaledDot, Scorer, SelfAttention, attend
 from .data.recall import Recall, recall
-from .training import History, Recipe, fit
+from .training import History, Recipe, seeded, trained
 
 __all__ = ["SCORERS", "RecallModel", "RecallScore", "score_recall", "train_recall"]
 
@@ -108,7 +108,7 @@ def train_recall(
     steps: int = 600,
     seed: int = 0,
 ) -> tuple[RecallModel, History]:
-    """Train a `RecallModel`; every step draws new questions.
+    """Train a `RecallModel` on ever new questions, or load it if it was trained before.
 
     Parameters
     ----------
@@ -124,16 +124,20 @@ def train_recall(
     model : RecallModel
     history : History
     """
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        model = RecallModel(scorer, width, start=start, self_attention=self_attention)
+    how = {"start": start, "self_attention": self_attention}
+    with seeded(seed):
+        model = RecallModel(scorer, width, **how)
     recipe = Recipe(steps=steps, batch=256, rate=5e-3, warmup=0, decay=0.0, weight_decay=0.0)
 
     def batches(generator: torch.Generator) -> Iterator[Recall]:
         while True:
             yield recall(recipe.batch, generator)
 
-    return model, fit(model, _loss, batches, recipe, seed=seed, label=f"{scorer}, seed {seed}")
+    label, config = f"{scorer}, seed {seed}", {"scorer": scorer, "width": width, **how}
+    history = trained(
+        model, _loss, batches, recipe, seed=seed, label=label, config=config, module="recall"
+    )
+    return model, history
 
 
 class RecallScore(NamedTuple):

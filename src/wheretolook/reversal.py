@@ -5,7 +5,6 @@ be understood and every letter is as likely as any other, so whatever is lost, w
 """
 
 from collections.abc import Iterator
-from dataclasses import asdict
 
 import torch
 from torch import Tensor, nn
@@ -19,7 +18,7 @@ from .recurrent import (
     TextEncoder,
     naming_loss,
 )
-from .training import History, Recipe, fit, remembered
+from .training import History, Recipe, seeded, trained
 
 __all__ = ["LETTERS", "TRAINED", "letters_right", "reversals", "train_reversal"]
 
@@ -27,7 +26,6 @@ LETTERS = "abcdefghi"  # numbered from 3: 0 to 2 are padding, start and end
 TRAINED = range(2, 13)  # the lengths in training
 LONGEST = 20
 WORDS = 3 + len(LETTERS)
-MODULES = ("reversal",)  # whose code, with all it imports, makes the weights
 
 
 def reversals(count: int, length: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
@@ -94,8 +92,7 @@ def train_reversal(
         In evaluation mode.
     history : History
     """
-    with torch.random.fork_rng(devices=[]):  # leaves the reader's own random numbers alone
-        torch.manual_seed(seed)
+    with seeded(seed):
         encoder = TextEncoder(WORDS, width, embedding=24)
         between = AdditiveContext(width, width) if attention else FixedContext(width)
         decoder = Decoder(WORDS, width, width, embedding=24)
@@ -108,12 +105,12 @@ def train_reversal(
             source, target = reversals(recipe.batch, length, generator)
             yield source, target.roll(1, 0) if shuffled else target
 
-    def train() -> History:
-        label = f"copying backwards, {'attention' if attention else 'fixed c'}, seed {seed}"
-        return fit(model, _loss, batches, recipe, seed=seed, label=label)
-
-    config = {"attention": attention, "width": width, "seed": seed, "shuffled": shuffled}
-    return model, remembered(model, train, {**config, "recipe": asdict(recipe)}, *MODULES)
+    label = f"copying backwards, {'attention' if attention else 'fixed c'}, seed {seed}"
+    config = {"attention": attention, "width": width, "shuffled": shuffled}
+    history = trained(
+        model, _loss, batches, recipe, seed=seed, label=label, config=config, module="reversal"
+    )
+    return model, history
 
 
 def letters_right(model: EncoderDecoder, length: int, seed: int = 0, count: int = 256) -> float:

@@ -6,7 +6,6 @@ The sounds are generated (`wheretolook.data.tones`): a model of tones, not recor
 """
 
 from collections.abc import Iterator
-from dataclasses import asdict
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -26,7 +25,7 @@ from .recurrent import (
     SequenceEncoder,
     naming_loss,
 )
-from .training import History, Recipe, fit, remembered
+from .training import History, Recipe, seeded, trained
 
 __all__ = [
     "CONTEXTS",
@@ -40,7 +39,6 @@ __all__ = [
 
 CONTEXTS = (*FORMS, "attention")
 SOUNDS = 2_500  # for training
-MODULES = ("speech",)  # whose code, with all it imports, makes the weights
 
 
 class SoundEncoder(nn.Module):
@@ -83,6 +81,8 @@ class SoundEncoder(nn.Module):
         return encoded
 
 
+# As `translator.Translation`; but one type for both would make what a recogniser learns depend on
+# the code of a corpus that it never hears.
 class Heard(NamedTuple):
     """What a recogniser wrote about one sound.
 
@@ -154,8 +154,7 @@ def train_recogniser(
     """
     if context not in CONTEXTS:
         raise ValueError(f"context: expected one of {', '.join(CONTEXTS)}; got {context!r}")
-    with torch.random.fork_rng(devices=[]):  # leaves the reader's own random numbers alone
-        torch.manual_seed(seed)
+    with seeded(seed):
         encoder = SoundEncoder(width)
         if context == "attention":
             between = AdditiveContext(width, width)
@@ -179,14 +178,11 @@ def train_recogniser(
             sound = Frames(features[rows, :frame], attn_mask[rows, :frame])
             yield sound, target[rows, :word]
 
-    def train() -> History:
-        if steps:  # made before the clock of the loop starts
-            _sounds("training", SOUNDS, seed)
-        label = f"recogniser, {context}, seed {seed}"
-        return fit(model, _loss, batches, recipe, seed=seed, label=label)
-
-    config = {"context": context, "width": width, "seed": seed, "shuffled": shuffled}
-    history = remembered(model, train, {**config, "recipe": asdict(recipe)}, *MODULES)
+    label = f"recogniser, {context}, seed {seed}"
+    config = {"context": context, "width": width, "shuffled": shuffled}
+    history = trained(
+        model, _loss, batches, recipe, seed=seed, label=label, config=config, module="speech"
+    )
     return model, history
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
+from functools import partial
 from typing import Any, NamedTuple
 
 import torch
@@ -12,7 +12,7 @@ from .attention import SelfAttention
 from .data.votes import CANDIDATES, SIDES, SIGNS, Votes, dice, votes
 from .masks import causal_mask, padding_mask
 from .norms import BatchNorm, LayerNorm
-from .training import History, Recipe, fit, remembered
+from .training import History, Recipe, seeded, trained
 
 __all__ = [
     "NORMS",
@@ -198,16 +198,9 @@ def train_votes(
     model : Stack
     history : History
     """
-    model = _made(norm, "votes", seed, length=length, layers=layers, gain=gain)
-
-    def batches(generator: torch.Generator) -> Iterator[Votes]:
-        while True:
-            yield votes(batch, generator, length=length)
-
-    recipe = Recipe(steps=steps, batch=batch, rate=rate)
-    label = f"{norm}, votes, seed {seed}"
-    config = {"norm": norm, "length": length, "layers": layers, "gain": gain}
-    return model, _trained(model, _votes_loss, batches, recipe, seed, label, config)
+    draw, recipe = partial(votes, length=length), Recipe(steps, batch, rate)
+    shape = {"length": length, "layers": layers, "gain": gain}
+    return _train(norm, "votes", seed, _votes_loss, draw, recipe, shape)
 
 
 @torch.no_grad()
@@ -285,16 +278,8 @@ def train_dice(
     model : Stack
     history : History
     """
-    model = _made(norm, "dice", seed, length=length)
-
-    def batches(generator: torch.Generator) -> Iterator[Tensor]:
-        while True:
-            yield dice(batch, generator, length=length + 1)
-
-    recipe = Recipe(steps=steps, batch=batch)
-    label = f"{norm}, dice, seed {seed}"
-    config = {"norm": norm, "length": length}
-    return model, _trained(model, guess_loss, batches, recipe, seed, label, config)
+    draw, recipe = partial(dice, length=length + 1), Recipe(steps, batch)
+    return _train(norm, "dice", seed, guess_loss, draw, recipe, {"length": length})
 
 
 def guess_loss(model: Stack, throws: Tensor) -> Tensor:
@@ -388,28 +373,28 @@ def score_dice(model: Stack, seed: int = 0, *, batch: int = 16, rows: int = 128)
 # --- small steps ------------------------------------------------------------------------------
 
 
-def _made(norm: str, task: str, seed: int, **options: Any) -> Stack:
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        return Stack(norm, task, **options)
-
-
-def _trained(
-    model: Stack,
-    loss: Callable,
-    batches: Callable,
-    recipe: Recipe,
+def _train(
+    norm: str,
+    task: str,
     seed: int,
-    label: str,
-    config: dict[str, Any],
-) -> History:
-    """Train in place, or load what the same training gave before."""
+    loss: Callable[[Stack, Any], Tensor],
+    draw: Callable[[int, torch.Generator], Any],
+    recipe: Recipe,
+    shape: dict[str, Any],
+) -> tuple[Stack, History]:
+    """Make a stack and train it on batches as `draw` makes them, or load it."""
+    with seeded(seed):
+        model = Stack(norm, task, **shape)
 
-    def train() -> History:
-        return fit(model, loss, batches, recipe, seed=seed, label=label)
+    def batches(generator: torch.Generator) -> Iterator[Any]:
+        while True:
+            yield draw(recipe.batch, generator)
 
-    everything = {**config, "causal": model.causal, "seed": seed, "recipe": asdict(recipe)}
-    return remembered(model, train, everything, "stack")
+    label, config = f"{norm}, {task}, seed {seed}", {"norm": norm, "task": task, **shape}
+    history = trained(
+        model, loss, batches, recipe, seed=seed, label=label, config=config, module="stack"
+    )
+    return model, history
 
 
 def _votes_loss(model: Stack, box: Votes) -> Tensor:

@@ -5,6 +5,7 @@ seed gives the same history on the same machine.
 
 A bar on stderr shows the progress in a terminal and in a notebook; ``WHERETOLOOK_PROGRESS=0``
 hides it (the book's own build sets this). ``WHERETOLOOK_RETRAIN=1`` makes `remembered` forget.
+A system of the book makes its model under `seeded` and calls `trained`.
 """
 
 import os
@@ -21,7 +22,7 @@ from tqdm import tqdm
 
 from .cache import cache_folder, key
 
-__all__ = ["History", "Recipe", "fit", "remembered"]
+__all__ = ["History", "Recipe", "fit", "remembered", "seeded", "trained"]
 
 
 @dataclass(frozen=True)
@@ -198,6 +199,64 @@ def remembered(
         torch.save({"weights": model.state_dict(), "history": asdict(history)}, half_written)
         half_written.replace(path)  # another process sees all of it or nothing
     return history
+
+
+def trained(
+    model: nn.Module,
+    loss: Callable[[nn.Module, Any], Tensor],
+    batches: Callable[[torch.Generator], Iterator[Any]],
+    recipe: Recipe,
+    *,
+    seed: int,
+    label: str,
+    config: dict[str, Any],
+    module: str,
+) -> History:
+    """Train a model in place with `fit`, or load what the same training gave before.
+
+    Parameters
+    ----------
+    model, loss, batches, recipe, seed, label
+        See `fit`.
+    config : dict
+        Everything that the result depends on besides seed, recipe, code and versions.
+    module : str
+        Whose code, with all it imports, makes the weights.
+
+    Returns
+    -------
+    History
+        Of the run that made the weights.
+    """
+
+    def train() -> History:
+        return fit(model, loss, batches, recipe, seed=seed, label=label)
+
+    everything = {**config, "seed": seed, "recipe": asdict(recipe)}
+    return remembered(model, train, everything, module)
+
+
+@contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """Let torch draw from a seed for a while, and leave the reader's own random numbers alone.
+
+    Parameters
+    ----------
+    seed : int
+        Where chance starts.
+
+    Examples
+    --------
+    >>> with seeded(0):
+    ...     first = nn.Linear(2, 2)
+    >>> with seeded(0):
+    ...     second = nn.Linear(2, 2)
+    >>> torch.equal(first.weight, second.weight)
+    True
+    """
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        yield
 
 
 @contextmanager

@@ -6,15 +6,15 @@ the gold alignment, and what is lost when a head is removed.
 
 import copy
 from collections.abc import Iterator
-from dataclasses import asdict
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from .data.translation import Batch, Pair, batch, batches, gold_cells, source_words, target_words
+from .data.grammar import Pair
+from .data.translation import Batch, batch, batches, gold_cells, source_words, target_words
 from .recurrent import PAD, naming_loss, shifted
-from .training import History, Recipe, fit, remembered
+from .training import History, Recipe, seeded, trained
 from .transformer import Transformer
 from .translator import agreement
 
@@ -36,7 +36,6 @@ KINDS = ("encoder", "decoder", "cross")
 NEAR = 2  # tokens away, at most, is near
 STEPS = 1_000
 RATE = 5e-3
-MODULES = ("transformer_translator",)  # whose code, with all it imports, makes the weights
 
 
 class Reach(NamedTuple):
@@ -87,8 +86,7 @@ def make_transformer(
         If it can't be made so.
     """
     options = {"norm": norm, "positions": positions, "ahead": ahead}
-    with torch.random.fork_rng(devices=[]):  # leaves the reader's own random numbers alone
-        torch.manual_seed(seed)
+    with seeded(seed):
         sizes = (len(source_words()), len(target_words()), width, heads, layers)
         return Transformer(*sizes, **options).eval()
 
@@ -140,12 +138,12 @@ def train_transformer(
         for some in batches(generator, recipe.batch, clauses=(1, 1, 2, 2, 3, 4)):
             yield some._replace(target=some.target.roll(1, 0)) if shuffled else some
 
-    def train() -> History:
-        label = f"Transformer, {norm}-norm, seed {seed}"
-        return fit(model, _loss, drawn, recipe, seed=seed, label=label)
-
-    config = {**shape, "seed": seed, "shuffled": shuffled, "recipe": asdict(recipe)}
-    return model, remembered(model, train, config, *MODULES)
+    label, config = f"Transformer, {norm}-norm, seed {seed}", {**shape, "shuffled": shuffled}
+    module = "transformer_translator"
+    history = trained(
+        model, _loss, drawn, recipe, seed=seed, label=label, config=config, module=module
+    )
+    return model, history
 
 
 @torch.no_grad()

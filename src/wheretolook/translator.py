@@ -6,16 +6,14 @@ translated without a mistake, and whether the attention weights are the alignmen
 """
 
 from collections.abc import Iterator
-from dataclasses import asdict
 from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 
+from .data.grammar import LONGEST, Pair
 from .data.translation import (
-    LONGEST,
     Batch,
-    Pair,
     batch,
     batches,
     source_ids,
@@ -34,7 +32,7 @@ from .recurrent import (
     naming_loss,
     shifted,
 )
-from .training import History, Recipe, fit, remembered
+from .training import History, Recipe, seeded, trained
 
 __all__ = [
     "CONTEXTS",
@@ -51,7 +49,6 @@ __all__ = [
 
 CONTEXTS = (*FORMS, "attention")
 STEPS = 1_000
-MODULES = ("translator",)  # whose code, with all it imports, makes the weights
 
 
 class Translation(NamedTuple):
@@ -117,8 +114,7 @@ def make_translator(
     """
     if context not in CONTEXTS:
         raise ValueError(f"context: expected one of {', '.join(CONTEXTS)}; got {context!r}")
-    with torch.random.fork_rng(devices=[]):  # leaves the reader's own random numbers alone
-        torch.manual_seed(seed)
+    with seeded(seed):
         encoder = TextEncoder(len(source_words()), width, two_way=two_way, values=values)
         if context == "attention":
             between = AdditiveContext(width, width, encoder.values_width)
@@ -171,12 +167,11 @@ def train_translator(
         for some in batches(generator, recipe.batch, clauses=(1, 1, 2, 2, 3, 4)):
             yield some._replace(target=some.target.roll(1, 0)) if shuffled else some
 
-    def train() -> History:
-        label = f"translator, {context}, seed {seed}"
-        return fit(model, _loss, drawn, recipe, seed=seed, label=label)
-
-    config = {**shape, "seed": seed, "shuffled": shuffled, "recipe": asdict(recipe)}
-    return model, remembered(model, train, config, *MODULES)
+    label, config = f"translator, {context}, seed {seed}", {**shape, "shuffled": shuffled}
+    history = trained(
+        model, _loss, drawn, recipe, seed=seed, label=label, config=config, module="translator"
+    )
+    return model, history
 
 
 def translate(model: EncoderDecoder, sentence: str) -> Translation:

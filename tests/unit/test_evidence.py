@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from wheretolook.data.links import TASKS
+from wheretolook.data.link_grammars import TASKS
 from wheretolook.evidence import EXPERIMENTS, Figure, Table, runner, table, tables, within
 
 

@@ -16,6 +16,7 @@ from wheretolook.glimpse import (
     score_glimpse,
     train_glimpse,
 )
+from wheretolook.training import seeded
 
 
 def generator(seed=0):
@@ -27,8 +28,7 @@ def noise(batch=5):
 
 
 def made(gaze="learned", **options):
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
+    with seeded(0):
         return GlimpseModel(gaze, **options)
 
 

@@ -5,7 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from wheretolook.data.links import GAP, TASKS, Examples, Vocabulary, _split, split
+from wheretolook.data.link_grammars import TASKS
+from wheretolook.data.links import Examples, _split, split
+from wheretolook.data.tasks import GAP, Vocabulary
 
 OWNED = [name for name, task in TASKS.items() if task.parts]
 SYNTAX = [name for name in TASKS if name not in OWNED]

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from wheretolook.data.links import TASKS
+from wheretolook.data.link_grammars import TASKS
 from wheretolook.links import examples, train_links, untrained_links
 from wheretolook.measures import (
     average_attention,

@@ -53,7 +53,8 @@ def test_a_cosine_without_temperature_can_t_pass_its_bound():
     assert score_recall(model).weight <= math.e / (math.e + 9 / math.e)
 
 
-def test_the_same_seed_gives_the_same_history():
+def test_the_same_seed_gives_the_same_history(monkeypatch):
+    monkeypatch.setenv("WHERETOLOOK_RETRAIN", "1")
     runs = [train_recall("additive", 8, steps=10)[1].losses for _ in range(2)]
     assert runs[0] == runs[1]
 

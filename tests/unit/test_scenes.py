@@ -3,11 +3,9 @@
 import pytest
 import torch
 
-from wheretolook import recurrent
 from wheretolook.data.digits import digits
 from wheretolook.data.scenes import (
     DIGITS,
-    END,
     FIRST,
     NOISE,
     WORDS,
@@ -15,6 +13,7 @@ from wheretolook.data.scenes import (
     cells,
     scenes,
 )
+from wheretolook.recurrent import END, PAD, START
 
 SIDES = tuple(DIGITS)
 
@@ -95,8 +94,7 @@ def test_digits_and_reader_are_left_alone():
 
 
 def test_words_are_numbered_as_in_every_target():
-    assert END == recurrent.END and WORDS[recurrent.PAD] == "<pad>"
-    assert WORDS[recurrent.START] == "<start>" and WORDS[END] == "<end>"
+    assert (WORDS[PAD], WORDS[START], WORDS[END]) == ("<pad>", "<start>", "<end>")
     assert WORDS[FIRST] == "zero" and WORDS[FIRST + 9] == "nine" and len(WORDS) == FIRST + 10
 
 

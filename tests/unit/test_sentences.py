@@ -3,7 +3,8 @@
 import pytest
 import torch
 
-from wheretolook.data.links import TASKS, Examples, split
+from wheretolook.data.link_grammars import TASKS
+from wheretolook.data.links import Examples, split
 from wheretolook.sentences import SentenceModel
 
 SHAPES = [

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from wheretolook.cache import fingerprint, key
-from wheretolook.training import History, Recipe, fit, remembered
+from wheretolook.training import History, Recipe, fit, remembered, seeded, trained
 
 
 def noise(generator):
@@ -109,6 +109,29 @@ def test_half_a_file_is_trained_again(tmp_path, monkeypatch):
     (file,) = (tmp_path / "weights").iterdir()
     file.write_bytes(b"")
     assert remembered(linear(), lambda: History([2.0]), {}, "training").losses == [2.0]
+
+
+def test_trained_fits_once_and_a_seed_or_a_recipe_makes_it_another_run(tmp_path, monkeypatch):
+    monkeypatch.setenv("WHERETOLOOK_CACHE", str(tmp_path))
+
+    def run(seed=0, steps=3, **config):
+        how = {"seed": seed, "label": "halving", "config": config, "module": "training"}
+        return trained(linear(), halve, noise, Recipe(steps=steps), **how)
+
+    assert run() == run()
+    assert run().losses == fit(linear(), halve, noise, Recipe(steps=3)).losses
+    run(seed=1), run(steps=4), run(width=2)
+    assert len(list((tmp_path / "weights").iterdir())) == 4
+
+
+def test_a_seed_says_what_is_drawn_and_leaves_the_reader_s_numbers_alone():
+    torch.manual_seed(5)
+    before = torch.get_rng_state()
+    with seeded(3):
+        first = torch.rand(4)
+    assert torch.equal(torch.get_rng_state(), before)
+    with seeded(3):
+        assert torch.equal(torch.rand(4), first)
 
 
 def test_a_fingerprint_follows_imports_and_ignores_docstrings_and_comments(tmp_path, monkeypatch):

@@ -6,15 +6,12 @@ import pytest
 import torch
 
 from wheretolook.data import grammar
-from wheretolook.data.grammar import clause_count
+from wheretolook.data.grammar import LONGEST, aligned, clause_count, pairs
 from wheretolook.data.translation import (
-    LONGEST,
-    aligned,
     batch,
     batches,
     characters,
     gold_cells,
-    pairs,
     source_ids,
     source_words,
     target_ids,

@@ -3,7 +3,8 @@
 import pytest
 import torch
 
-from wheretolook.data.translation import batch, gold_cells, pairs
+from wheretolook.data.grammar import pairs
+from wheretolook.data.translation import batch, gold_cells
 from wheretolook.evidence import table
 from wheretolook.translator import (
     CONTEXTS,

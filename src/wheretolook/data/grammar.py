@@ -291,6 +291,7 @@ def _join(*parts: Pair) -> Pair:
     return Pair(tuple(source), tuple(target), tuple(gold))
 
 
+@cache
 def _entry(word: str) -> Pair:
     return _align([word], [word])
 

@@ -10,13 +10,14 @@ import torch
 from einops import rearrange
 from torch import Tensor
 
+from ..recurrent import END
 from .digits import DIGIT, checked, digits
 
-__all__ = ["DIGITS", "END", "FIRST", "NOISE", "WORDS", "Scenes", "arrange", "cells", "scenes"]
+__all__ = ["DIGITS", "FIRST", "NOISE", "WORDS", "Scenes", "arrange", "cells", "scenes"]
 
 DIGITS = {3: 4, 4: 5}  # how many digits a grid of so many cells each way holds
 NOISE = 0.25  # the brightest that an empty cell can be
-END, FIRST = 2, 3  # as in every Target: 0 is padding, 1 the start; the word for 0 is number 3
+FIRST = END + 1  # the number of the word for 0
 WORDS = (
     *("<pad>", "<start>", "<end>"),
     *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"),

@@ -11,18 +11,14 @@ import torch
 from torch import Tensor
 
 from ..recurrent import END, PAD
-from .grammar import LEXICON, LONGEST, Grammar, Pair, aligned, meaning, pairs
+from .grammar import LEXICON, LONGEST, Grammar, Pair, meaning
 
 __all__ = [
-    "LONGEST",
     "Batch",
-    "Pair",
-    "aligned",
     "batch",
     "batches",
     "characters",
     "gold_cells",
-    "pairs",
     "source_ids",
     "source_words",
     "target_ids",
@@ -104,6 +100,7 @@ def batch(some: Sequence[Pair], *, source_length: int = 0, target_length: int = 
 
     Examples
     --------
+    >>> from wheretolook.data.grammar import aligned
     >>> batch([aligned("我爱中国"), aligned("我们学习数学")]).target.shape
     torch.Size([2, 4])
     """
@@ -129,6 +126,7 @@ def gold_cells(some: Sequence[Pair]) -> Tensor:
 
     Examples
     --------
+    >>> from wheretolook.data.grammar import aligned
     >>> gold_cells([aligned("我爱中国")])[0].int()
     tensor([[1, 0, 0, 0],
             [0, 1, 0, 0],

@@ -5,6 +5,7 @@ import torch
 from ..attention import SelfAttention
 from ..links import examples, train_links
 from ..measures import look
+from ..training import seeded
 
 __all__ = ["itself"]
 
@@ -23,9 +24,8 @@ def itself(seed: int, *, tokens: int = 16, trials: int = 500) -> Rows:
         x = torch.randn(trials, tokens, width, generator=generator)
         same = torch.nn.functional.normalize(x, dim=-1)
         longer = same * (0.5 + torch.rand(trials, tokens, 1, generator=generator))
-        with torch.random.fork_rng(devices=[]), torch.no_grad():
+        with seeded(seed), torch.no_grad():
             # a new pair of W_Q and W_K for each set of tokens: one pair says little
-            torch.manual_seed(seed)
             apart = [SelfAttention(width)(one).scores for one in x]
         shares[f"x·x, D = {width}, all of one length"] = _diagonal(same @ same.mT)
         shares[f"x·x, D = {width}, lengths from 0.5 to 1.5"] = _diagonal(longer @ longer.mT)

@@ -11,7 +11,7 @@ Rows = dict[str, dict[str, float]]
 
 
 def trained(
-    seed: int, *, label: str, scorer: str, width: int, start: float | None, self_attention: bool
+    seed: int, *, label: str, scorer: str, width: int, start: float, self_attention: bool
 ) -> Rows:
     """Train one scorer on recall and test it on new questions."""
     model, _ = train_recall(scorer, width, start=start, self_attention=self_attention, seed=seed)

@@ -4,7 +4,8 @@ import time
 
 import torch
 
-from ..data.translation import Pair, batch, batches, gold_cells, pairs
+from ..data.grammar import Pair, pairs
+from ..data.translation import batch, batches, gold_cells
 from ..masks import padding_mask
 from ..recurrent import naming_loss, shifted
 from ..transformer import Transformer

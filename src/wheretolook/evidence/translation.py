@@ -3,7 +3,8 @@
 import torch
 from torch import Tensor
 
-from ..data.translation import Pair, batch, gold_cells, pairs
+from ..data.grammar import Pair, pairs
+from ..data.translation import batch, gold_cells
 from ..recurrent import EncoderDecoder
 from ..translator import (
     agreement,

@@ -8,6 +8,7 @@ _FIXED = {
     "c = h_T": {"context": "last"},
     "c = q(h_T)": {"context": "mapped"},
     "c = q(h_1, …, h_T)": {"context": "pooled"},
+    "c = h_T, encoder reads one way": {"context": "last", "two_way": False},
     "c = h_T, twice as wide": {"context": "last", "width": 128},
     "c = h_T, translations shuffled in training": {"context": "last", "shuffled": True},
 }

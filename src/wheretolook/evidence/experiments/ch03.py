@@ -15,6 +15,7 @@ def _captioning_jobs() -> list[Job]:
     others = [
         {"label": "hard attention, may return", "context": "hard", "returning": True},
         {"label": "soft, labels shuffled in training", "context": "soft", "shuffled": True},
+        {"label": "mean, labels shuffled in training", "context": "mean", "shuffled": True},
     ]
     sizes = {3: "3 × 3 cells, four digits", 4: "4 × 4 cells, five digits"}
     return [

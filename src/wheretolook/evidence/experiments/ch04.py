@@ -12,16 +12,9 @@ _SHAPES = {
     "two layers of two heads": {"layers": 2, "heads": 2},
     "one head, values from the words": {"values": "words"},
     "two layers, values from the words": {"layers": 2, "values": "words"},
-    "two layers of two heads, values from the words": {
-        "layers": 2,
-        "heads": 2,
-        "values": "words",
-    },
 }
-
-
 _SYNTAX = {"English: is or are": "agreement-en", "Chinese: measure words": "classifier-zh"}
-_PLACE = {False: "one query, separate keys and values", True: "self-attention"}
+_DOTS = ("raw dot", "scaled dot")
 _OTHERS = ("cosine", "cosine, learned temperature", "bilinear", "additive")
 
 
@@ -29,37 +22,28 @@ def _recall_jobs() -> list[Job]:
     """Cross scale, first embeddings and width: which of them makes a raw dot product fail?
 
     The other scorers start from embeddings of deviation 1 only, where the raw dot product fails.
+    With one query, only the dot products are tried at more than one width.
     """
-    dots = [
-        (place, scorer, width, start)
-        for place in _PLACE
-        for width in (32, 128)
-        for start in (1.0, 0.1, None)
-        for scorer in ("raw dot", "scaled dot")
-    ]
-    ends = [
-        (False, scorer, width, 1.0) for width in (8, 512) for scorer in ("raw dot", "scaled dot")
-    ]
-    others = [
-        (place, scorer, width, 1.0) for place in _PLACE for width in (32, 128) for scorer in _OTHERS
-    ]
+    one = [(scorer, width, 1.0) for width in (8, 32, 128, 512) for scorer in _DOTS]
+    one += [(scorer, 128, 0.1) for scorer in _DOTS]
+    one += [(scorer, 128, 1.0) for scorer in _OTHERS]
+    own = [(s, width, start) for width in (32, 128) for start in (1.0, 0.1) for s in _DOTS]
+    own += [(scorer, width, 1.0) for width in (32, 128) for scorer in _OTHERS]
+    places = {"one query, separate keys and values": one, "self-attention": own}
     return [
         Job(
-            _PLACE[place],
+            place,
             {
-                "label": f"{scorer}, D = {width}, embeddings start at {_start(start)}",
+                "label": f"{scorer}, D = {width}, embeddings start at {start:g}",
                 "scorer": scorer,
                 "width": width,
                 "start": start,
-                "self_attention": place,
+                "self_attention": place == "self-attention",
             },
         )
-        for place, scorer, width, start in sorted(dots + ends + others, key=lambda row: row[0])
+        for place, cases in places.items()
+        for scorer, width, start in cases
     ]
-
-
-def _start(start: float | None) -> str:
-    return "1/√D" if start is None else f"{start:g}"
 
 
 EXPERIMENTS = (
