@@ -4,12 +4,13 @@
 Rows are tokens everywhere: query (..., L, E), key (..., S, E), value (..., S, Ev).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
 from einops import rearrange
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from .masks import check_mask
 
@@ -372,17 +373,16 @@ def attention_weights(scores: Tensor, attn_mask: Tensor | None = None) -> Tensor
     if attn_mask is None:
         return scores.softmax(-1)
     check_mask(attn_mask, scores)
-    hidden = ~attn_mask
-    # A row of nothing but -inf is 0/0 in softmax, forward and backward: give it equal scores
-    # instead, and hide them afterwards. For all other rows the second masked_fill changes nothing.
-    blind = hidden.all(-1, keepdim=True)
-    masked = scores.masked_fill(hidden & ~blind, -torch.inf)
-    return masked.softmax(-1).masked_fill(hidden, 0.0)
+    sees = attn_mask.any(-1, keepdim=True)
+    # A row of nothing but -inf is 0/0 in softmax, forward and backward. So a row that sees nothing
+    # gets scores of 0 instead, and its equal weights are multiplied by 0.
+    hidden = torch.where(sees, -torch.inf, 0.0).to(scores.dtype)
+    return torch.where(attn_mask, scores, hidden).softmax(-1) * sees
 
 
 @dataclass(frozen=True)
 class Attention:
-    """Every stage of one attention, in the order in which they were computed.
+    """Every stage of one attention, in the order in which they are computed.
 
     Attributes
     ----------
@@ -393,13 +393,15 @@ class Attention:
     scores : (..., L, S)
         Scores after the scale, before softmax.
     masked : (..., L, S)
-        Scores with -inf where the mask hides a key.
+        Scores with -inf where the mask hides a key; made when it is asked for.
     weights : (..., L, S)
         After softmax; each row sums to 1, or to 0 where everything is hidden.
     output : (..., L, Ev)
         The weighted sum of the values.
     scorer : Scorer
         What made the scores; its `terms` opens any one of them.
+    attn_mask : bool or None
+        The mask that came in; True = may attend.
     """
 
     query: Tensor
@@ -407,10 +409,17 @@ class Attention:
     value: Tensor
     raw: Tensor
     scores: Tensor
-    masked: Tensor
     weights: Tensor
     output: Tensor
     scorer: Scorer
+    attn_mask: Tensor | None = None
+
+    @property
+    def masked(self) -> Tensor:
+        """The scores as softmax sees them: -inf where the mask hides a key."""
+        if self.attn_mask is None:
+            return self.scores
+        return self.scores.masked_fill(~self.attn_mask, -torch.inf)
 
 
 def attend(
@@ -463,8 +472,8 @@ def attend(
     raw = scorer.raw(query, key)
     scores = raw * scorer.scale(query)
     weights = attention_weights(scores, attn_mask)
-    masked = scores if attn_mask is None else scores.masked_fill(~attn_mask, -torch.inf)
-    return Attention(query, key, value, raw, scores, masked, weights, weights @ value, scorer)
+    output = weights @ value
+    return Attention(query, key, value, raw, scores, weights, output, scorer, attn_mask)
 
 
 # --- layers -----------------------------------------------------------------------------------
@@ -651,8 +660,15 @@ class MultiHeadAttention(nn.Module):
         self.output_layer = nn.Linear(width, width)
 
     def forward(
-        self, query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None
-    ) -> tuple[Tensor, Attention]:
+        self,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        attn_mask: Tensor | None = None,
+        *,
+        need_weights: bool = True,
+        removed: Sequence[int] = (),
+    ) -> tuple[Tensor, Attention | None]:
         """Map query (B, L, D), key and value (B, S, D) to the output and its heads.
 
         Parameters
@@ -661,12 +677,23 @@ class MultiHeadAttention(nn.Module):
         attn_mask : bool, optional
             True = may attend. (L, S); (B, L, S) or (B, 1, S), the same for all heads; or
             (B, H, L, S), each axis equal or 1, one for each head.
+        need_weights : bool
+            False computes the same output without keeping scores and weights, by torch's
+            ``scaled_dot_product_attention``: faster, and with long sequences far smaller.
+        removed : sequence of int
+            Heads, counted from 0, whose output is replaced by zeros before the output layer.
 
         Returns
         -------
         output : (B, L, D)
-        attention : Attention
-            The heads: weights (B, H, L, S), output (B, H, L, E).
+        attention : Attention or None
+            The heads, as they were before any was removed: weights (B, H, L, S), output
+            (B, H, L, E). None if they are not needed.
+
+        Raises
+        ------
+        ValueError
+            If the shapes do not fit, or a removed head does not exist.
         """
         for name, x in (("query", query), ("key", key), ("value", value)):
             if x.ndim != 3:
@@ -678,11 +705,35 @@ class MultiHeadAttention(nn.Module):
             check_mask(attn_mask, query.new_empty(len(query), query.shape[1], key.shape[1]))
             attn_mask = attn_mask.unsqueeze(1)
         layers = (self.query_layer, self.key_layer, self.value_layer)
-        split = [
-            split_heads(f(x), self.heads) for f, x in zip(layers, (query, key, value), strict=True)
-        ]
-        attention = attend(*split, attn_mask=attn_mask)
-        return self.output_layer(merge_heads(attention.output)), attention
+        heads = [self._split(f(x)) for f, x in zip(layers, (query, key, value), strict=True)]
+        if need_weights:
+            attention = attend(*heads, attn_mask=attn_mask)
+            output = attention.output
+        else:
+            attention, output = None, _fused(*heads, attn_mask)
+        if removed:
+            if not set(removed) <= set(range(self.heads)):
+                known = f"0 to {self.heads - 1}"
+                raise ValueError(f"removed: expected heads from {known}, got {list(removed)}")
+            output = output.index_fill(1, torch.tensor(list(removed), device=output.device), 0.0)
+        return self.output_layer(self._merge(output)), attention
+
+    def _split(self, x: Tensor) -> Tensor:
+        """Cut tokens (B, L, D) into heads (B, H, L, E)."""
+        return split_heads(x, self.heads)
+
+    def _merge(self, x: Tensor) -> Tensor:
+        """Put heads (B, H, L, E) back together, (B, L, D)."""
+        return merge_heads(x)
+
+
+def _fused(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None) -> Tensor:
+    """Return the output of `attend` and nothing else, by torch's own kernel."""
+    _check_sequences(query, key, value)
+    if attn_mask is not None:
+        # one number, spread out: a shape to check against that takes no memory
+        check_mask(attn_mask, query.new_empty(()).expand(*query.shape[:-1], key.shape[-2]))
+    return F.scaled_dot_product_attention(query, key, value, attn_mask=attn_mask)
 
 
 # --- checks -----------------------------------------------------------------------------------

@@ -232,7 +232,8 @@ def _batches(
 
 def _loss(model: SentenceModel, batch: tuple[Tensor, Tensor, Tensor]) -> Tensor:
     ids, query, answer = batch
-    return nn.functional.cross_entropy(model(ids, query).logits, answer)
+    logits = model(ids, query, need_weights=False).logits
+    return nn.functional.cross_entropy(logits, answer)
 
 
 @torch.no_grad()

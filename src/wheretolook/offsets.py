@@ -10,7 +10,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from .attention import Attention, MultiHeadAttention, attend, merge_heads, split_heads
+from .attention import Attention, MultiHeadAttention
 from .training import History, Recipe, seeded, trained
 
 __all__ = [
@@ -149,26 +149,13 @@ class MistakenHeads(MultiHeadAttention):
         super().__init__(width, heads)
         if mistake not in MISTAKES:
             raise ValueError(f"mistake: expected one of {', '.join(MISTAKES)}; got {mistake!r}")
-        self.cut = viewed_heads if mistake == "split" else split_heads
+        self.mistake = mistake
 
-    def forward(
-        self, query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None
-    ) -> tuple[Tensor, Attention]:
-        """Map query (B, L, D), key and value (B, S, D) to output (B, L, D) and its "heads".
+    def _split(self, x: Tensor) -> Tensor:
+        return viewed_heads(x, self.heads) if self.mistake == "split" else super()._split(x)
 
-        Parameters
-        ----------
-        query, key, value : (B, L, D), (B, S, D), (B, S, D)
-        attn_mask : bool, optional
-            True = may attend; see `MultiHeadAttention`.
-        """
-        layers = (self.query_layer, self.key_layer, self.value_layer)
-        given = zip(layers, (query, key, value), strict=True)
-        cut = [self.cut(layer(x), self.heads) for layer, x in given]
-        if attn_mask is not None and attn_mask.ndim == 3:
-            attn_mask = attn_mask.unsqueeze(1)
-        attention = attend(*cut, attn_mask=attn_mask)
-        return self.output_layer(attention.output.reshape(query.shape)), attention
+    def _merge(self, x: Tensor) -> Tensor:
+        return x.reshape(len(x), -1, self.width)
 
 
 class OffsetModel(nn.Module):
@@ -223,7 +210,9 @@ class OffsetModel(nn.Module):
         )
         self.output_layer = nn.Linear(width, len(OFFSETS) * LETTERS)
 
-    def forward(self, letters: Tensor, removed: Sequence[int] = ()) -> tuple[Tensor, Attention]:
+    def forward(
+        self, letters: Tensor, removed: Sequence[int] = (), *, need_weights: bool = True
+    ) -> tuple[Tensor, Attention | None]:
         """Answer both questions at the fourth place and all after it.
 
         Parameters
@@ -232,13 +221,15 @@ class OffsetModel(nn.Module):
             L is `LENGTH`.
         removed : sequence of int
             Heads, counted from 0, whose output is replaced by zeros.
+        need_weights : bool
+            See `MultiHeadAttention`.
 
         Returns
         -------
         logits : (B, L - 3, 2, 16)
             A score for each letter: one place before, three places before.
-        attention : Attention
-            The heads, as they were before any was removed.
+        attention : Attention or None
+            The heads, as they were before any was removed; None if they are not needed.
 
         Raises
         ------
@@ -248,25 +239,11 @@ class OffsetModel(nn.Module):
         if letters.ndim != 2 or letters.shape[1] != LENGTH:
             raise ValueError(f"letters: expected (B, {LENGTH}), got {tuple(letters.shape)}")
         x = self.letters(letters) + self.positions.weight
-        output, attention = self.layer(x, x, x)
-        if removed:
-            output = self._without(attention.output, removed)
+        output, attention = self.layer(x, x, x, need_weights=need_weights, removed=removed)
         if self.feed_forward is not None:
             output = output + self.feed_forward(output)
         logits = self.output_layer(output[:, max(OFFSETS) :])
         return logits.unflatten(-1, (len(OFFSETS), LETTERS)), attention
-
-    def _without(self, heads: Tensor, removed: Sequence[int]) -> Tensor:
-        """Put zeros for some heads, and go on as the layer does."""
-        if not set(removed) <= set(range(self.layer.heads)):
-            known = f"0 to {self.layer.heads - 1}"
-            raise ValueError(f"removed: expected heads from {known}, got {list(removed)}")
-        if isinstance(self.layer, MistakenHeads):
-            raise ValueError("removed: a mistaken head is no part of a token; expected none")
-        keep = torch.ones(self.layer.heads, dtype=heads.dtype).index_fill(
-            0, torch.tensor(list(removed)), 0
-        )
-        return self.layer.output_layer(merge_heads(heads * keep.view(-1, 1, 1)))
 
 
 def train_offsets(
@@ -389,4 +366,5 @@ def _test_rows(seed: int, rows: int) -> Tensor:
 
 def _loss(model: OffsetModel, batch: tuple[Tensor, Tensor]) -> Tensor:
     letters, answers = batch
-    return nn.functional.cross_entropy(model(letters)[0].flatten(0, -2), answers.flatten())
+    logits, _ = model(letters, need_weights=False)
+    return nn.functional.cross_entropy(logits.flatten(0, -2), answers.flatten())

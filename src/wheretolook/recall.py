@@ -92,11 +92,13 @@ class RecallModel(nn.Module):
         """
         query = self.questions(asked.question).unsqueeze(1)
         keys, values = self.keys(asked.keys), self.values(asked.values)
-        if self.layer is None:
-            attention = attend(query, keys, values, scorer=self.scorer)
-        else:
-            attention = self.layer(torch.cat([keys + values, query], dim=1))
-        return self.output_layer(attention.output[:, -1]), attention.weights[:, -1]
+        if self.layer is not None:
+            # of the layer's rows only the question's is read, so only that one is computed
+            tokens = torch.cat([keys + values, query], dim=1)
+            query = self.layer.query_layer(query)
+            keys, values = self.layer.key_layer(tokens), self.layer.value_layer(tokens)
+        attention = attend(query, keys, values, scorer=self.scorer)
+        return self.output_layer(attention.output[:, 0]), attention.weights[:, 0]
 
 
 def train_recall(

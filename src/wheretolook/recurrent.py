@@ -13,7 +13,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from .attention import Additive, attention_weights
+from .attention import Additive
 
 __all__ = [
     "END",
@@ -299,12 +299,15 @@ class AdditiveContext(nn.Module):
 
     def forward(self, encoded: Encoded) -> Callable[[Tensor], Look]:
         """Return what answers a query (B, query_width)."""
-        # W_k h_j is the same for all queries: computed once, not once a word
+        # W_k h_j and the mask are the same for all queries: computed once, not once a word
         keys = self.scorer.key_layer(encoded.states)
+        sees = encoded.attn_mask.any(-1, keepdim=True)
+        hidden = ~encoded.attn_mask & sees
 
         def look(query: Tensor) -> Look:
-            hidden = (self.scorer.query_layer(query).unsqueeze(1) + keys).tanh()
-            weights = attention_weights(hidden @ self.scorer.vector, encoded.attn_mask)
+            terms = (self.scorer.query_layer(query).unsqueeze(1) + keys).tanh()
+            scores = (terms @ self.scorer.vector).masked_fill(hidden, -torch.inf)
+            weights = scores.softmax(-1) * sees  # as `attention_weights`: 0 where all is hidden
             return Look((weights.unsqueeze(1) @ encoded.values).squeeze(1), weights)
 
         return look

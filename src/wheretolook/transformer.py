@@ -12,7 +12,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from .attention import MultiHeadAttention
+from .attention import Attention, MultiHeadAttention
 from .masks import padding_mask
 from .norms import LayerNorm
 from .positions import sinusoidal_positions
@@ -42,17 +42,19 @@ class Read(NamedTuple):
         One for each token of the Source.
     attn_mask : (B, 1, S) bool
         True = a real token, which may be attended to.
-    weights : (N, B, H, S, S)
-        Self-attention of all N layers and H heads; rows are queries.
+    weights : (N, B, H, S, S) or None
+        Self-attention of all N layers and H heads; rows are queries. None if not needed.
     """
 
     states: Tensor
     attn_mask: Tensor
-    weights: Tensor
+    weights: Tensor | None
 
 
 class Written(NamedTuple):
     """What a `Transformer` wrote, with every weight that it looked with.
+
+    The weights are None where they were not needed.
 
     Attributes
     ----------
@@ -71,14 +73,14 @@ class Written(NamedTuple):
 
     ids: Tensor
     logits: Tensor
-    encoder: Tensor
-    decoder: Tensor
-    cross: Tensor
+    encoder: Tensor | None
+    decoder: Tensor | None
+    cross: Tensor | None
 
     @property
-    def weights(self) -> Tensor:
+    def weights(self) -> Tensor | None:
         """One map (B, L, S), where only one is asked for: the last layer's, mean over heads."""
-        return self.cross[-1].mean(1)
+        return None if self.cross is None else self.cross[-1].mean(1)
 
 
 class TokenEmbedding(nn.Module):
@@ -199,7 +201,8 @@ class AddNorm(nn.Module):
         super().__init__()
         if place not in PLACES:
             raise ValueError(f"norm: expected one of {', '.join(PLACES)}; got {place!r}")
-        self.place, self.norm, self.dropout = place, LayerNorm(width), nn.Dropout(dropout)
+        self.place, self.dropout = place, nn.Dropout(dropout)
+        self.norm = LayerNorm(width, fused=True)
 
     def before(self, x: Tensor) -> Tensor:
         """Return what the part gets, (B, L, D)."""
@@ -242,7 +245,9 @@ class EncoderLayer(nn.Module):
         self.feed_forward = FeedForward(width, hidden)
         self.frames = nn.ModuleList(AddNorm(width, norm, dropout) for _ in range(2))
 
-    def forward(self, x: Tensor, attn_mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    def forward(
+        self, x: Tensor, attn_mask: Tensor | None = None, *, need_weights: bool = True
+    ) -> tuple[Tensor, Tensor | None]:
         """Map tokens (B, S, D) to tokens and weights (B, H, S, S).
 
         Parameters
@@ -250,12 +255,14 @@ class EncoderLayer(nn.Module):
         x : (B, S, D)
         attn_mask : bool, optional
             True = may attend; see `MultiHeadAttention`.
+        need_weights : bool
+            False gives None for the weights, and is faster.
         """
         first, second = self.frames
         seen = first.before(x)
-        looked, attention = self.attention(seen, seen, seen, attn_mask)
+        looked, own = self.attention(seen, seen, seen, attn_mask, need_weights=need_weights)
         x = first.after(x, looked)
-        return second.after(x, self.feed_forward(second.before(x))), attention.weights
+        return second.after(x, self.feed_forward(second.before(x))), _weights(own)
 
 
 class DecoderLayer(nn.Module):
@@ -293,7 +300,9 @@ class DecoderLayer(nn.Module):
         states: Tensor,
         attn_mask: Tensor | None = None,
         source_mask: Tensor | None = None,
-    ) -> tuple[Tensor, Tensor, Tensor]:
+        *,
+        need_weights: bool = True,
+    ) -> tuple[Tensor, Tensor | None, Tensor | None]:
         """Map words (B, L, D) to words and both kinds of weights.
 
         Parameters
@@ -303,22 +312,25 @@ class DecoderLayer(nn.Module):
             Of the encoder.
         attn_mask, source_mask : bool, optional
             True = may attend: among the words, and from the words to the Source.
+        need_weights : bool
+            False gives None for both kinds of weights, and is faster.
 
         Returns
         -------
         x : (B, L, D)
-        own : (B, H, L, L)
-        cross : (B, H, L, S)
+        own : (B, H, L, L) or None
+        cross : (B, H, L, S) or None
         """
         first, second, third = self.frames
         seen = first.before(x)
-        looked, own = self.attention(seen, seen, seen, attn_mask)
+        looked, own = self.attention(seen, seen, seen, attn_mask, need_weights=need_weights)
         x = first.after(x, looked)
         # queries are words, keys and values are the Source's tokens
-        looked, cross = self.cross_attention(second.before(x), states, states, source_mask)
+        given = (second.before(x), states, states, source_mask)
+        looked, cross = self.cross_attention(*given, need_weights=need_weights)
         x = second.after(x, looked)
         x = third.after(x, self.feed_forward(third.before(x)))
-        return x, own.weights, cross.weights
+        return x, _weights(own), _weights(cross)
 
 
 class Transformer(nn.Module):
@@ -391,7 +403,7 @@ class Transformer(nn.Module):
         self.encoder = nn.ModuleList(EncoderLayer(*size, **options) for _ in range(layers))
         self.decoder = nn.ModuleList(DecoderLayer(*size, **options) for _ in range(layers))
         # a pre-norm stack never normalises what it hands on: once, at its end
-        last = [LayerNorm(width) if norm == "pre" else nn.Identity() for _ in range(2)]
+        last = [LayerNorm(width, fused=True) if norm == "pre" else nn.Identity() for _ in range(2)]
         self.encoder_norm, self.decoder_norm = last
         self.output_layer = nn.Linear(width, target_words)
 
@@ -401,8 +413,8 @@ class Transformer(nn.Module):
         past = torch.ones(length, length, dtype=torch.bool).tril(self.ahead)
         return past & padding_mask(inputs)
 
-    def encode(self, source: Tensor) -> Read:
-        """Read numbers (B, S), 0 = padding.
+    def encode(self, source: Tensor, *, need_weights: bool = True) -> Read:
+        """Read numbers (B, S), 0 = padding; without `need_weights` the weights are None.
 
         Raises
         ------
@@ -412,12 +424,14 @@ class Transformer(nn.Module):
         x, attn_mask, weights = self.source(source, "source"), padding_mask(source), []
         x = self.dropout(x)
         for layer in self.encoder:
-            x, seen = layer(x, attn_mask)
+            x, seen = layer(x, attn_mask, need_weights=need_weights)
             weights.append(seen)
-        return Read(self.encoder_norm(x), attn_mask, torch.stack(weights))
+        return Read(self.encoder_norm(x), attn_mask, _stacked(weights))
 
-    def decode(self, inputs: Tensor, read: Read) -> Written:
+    def decode(self, inputs: Tensor, read: Read, *, need_weights: bool = True) -> Written:
         """Name the next word after each of `inputs` (B, L), which begin with the start token.
+
+        Without `need_weights` those of the decoder are None.
 
         Raises
         ------
@@ -432,14 +446,15 @@ class Transformer(nn.Module):
             )
         attn_mask, own, cross = self.target_mask(inputs), [], []
         for layer in self.decoder:
-            x, *weights = layer(x, read.states, attn_mask, read.attn_mask)
+            given = (x, read.states, attn_mask, read.attn_mask)
+            x, *weights = layer(*given, need_weights=need_weights)
             own.append(weights[0])
             cross.append(weights[1])
         logits = self.output_layer(self.decoder_norm(x))
-        maps = (read.weights, torch.stack(own), torch.stack(cross))
+        maps = (read.weights, _stacked(own), _stacked(cross))
         return Written(logits.argmax(-1), logits, *maps)
 
-    def forward(self, source: Tensor, target: Tensor) -> Written:
+    def forward(self, source: Tensor, target: Tensor, *, need_weights: bool = True) -> Written:
         """Write under teacher forcing: all words at once, before each stands the right one.
 
         Parameters
@@ -447,6 +462,9 @@ class Transformer(nn.Module):
         source : (B, S) integers
         target : (B, L) integers
             The right words with their end token, 0 = padding.
+        need_weights : bool
+            False leaves out all weights (None in their place): the same logits, faster. For
+            training, where nobody reads them.
 
         Returns
         -------
@@ -458,7 +476,8 @@ class Transformer(nn.Module):
             As in `encode` and `decode`.
         """
         _check_ids("target", target, self.target.words.num_embeddings, self.target.longest)
-        return self.decode(shifted(target), self.encode(source))
+        read = self.encode(source, need_weights=need_weights)
+        return self.decode(shifted(target), read, need_weights=need_weights)
 
     @torch.no_grad()
     def write(self, source: Tensor, limit: int) -> Written:
@@ -493,6 +512,15 @@ class Transformer(nn.Module):
             ended = ended | (word == END)
             if ended.all() or inputs.shape[1] > limit:
                 return written._replace(ids=inputs[:, 1:])
+
+
+def _weights(attention: Attention | None) -> Tensor | None:
+    return None if attention is None else attention.weights
+
+
+def _stacked(weights: list[Tensor | None]) -> Tensor | None:
+    """Join the layers (N, …), if their weights were kept."""
+    return None if weights[0] is None else torch.stack(weights)
 
 
 def _check_ids(name: str, ids: Tensor, words: int, longest: int) -> None:

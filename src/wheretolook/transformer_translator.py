@@ -6,10 +6,10 @@ the gold alignment, and what is lost when a head is removed.
 
 import copy
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from .data.grammar import Pair
 from .data.translation import Batch, batch, batches, gold_cells, source_words, target_words
@@ -154,7 +154,8 @@ def forced_exact(model: Transformer, some: list[Pair]) -> float:
     as long as all words were right, what stands before the next is the same either way.
     """
     source, target = batch(some)
-    right = (model(source, target).ids == target) | (target == PAD)
+    written = model(source, target, need_weights=False)
+    right = (written.ids == target) | (target == PAD)
     return right.all(1).float().mean().item()
 
 
@@ -228,8 +229,7 @@ def best_head(model: Transformer, some: list[Pair]) -> tuple[int, int]:
 def without_head(model: Transformer, kind: str, layer: int, *heads: int) -> Transformer:
     """Copy a model, and remove heads from one of its attentions.
 
-    What a head adds to a token is its output (E numbers) times E columns of the output layer's
-    matrix. With those at 0 it adds nothing.
+    The copy calls that attention with ``removed=heads``: zeros stand where their output would.
 
     Parameters
     ----------
@@ -261,10 +261,12 @@ def without_head(model: Transformer, kind: str, layer: int, *heads: int) -> Tran
     wrong = [head for head in heads if not 0 <= head < part.heads]
     if wrong:
         raise ValueError(f"heads: expected 0 to {part.heads - 1}, got {wrong[0]}")
-    width = part.width // part.heads
-    with torch.no_grad():
-        for head in heads or range(part.heads):
-            part.output_layer.weight[:, head * width : (head + 1) * width] = 0
+    gone = heads or range(part.heads)
+
+    def without(_: nn.Module, given: tuple, options: dict[str, Any]) -> tuple[tuple, dict]:
+        return given, {**options, "removed": [*options.get("removed", ()), *gone]}
+
+    part.register_forward_pre_hook(without, with_kwargs=True)
     return made
 
 
@@ -297,11 +299,12 @@ def right_without_cells(model: Transformer, some: list[Pair], hidden: Tensor) ->
             f"hidden: expected {(*target.shape, source.shape[1])} with something hidden, "
             f"got {tuple(hidden.shape)}, {int(hidden.sum())} hidden"
         )
-    read = model.encode(source)
+    read = model.encode(source, need_weights=False)
     read = read._replace(attn_mask=read.attn_mask & ~hidden)  # (B, L, S): a row for each word
-    right = model.decode(shifted(target), read).ids == target
+    right = model.decode(shifted(target), read, need_weights=False).ids == target
     return right[hidden.any(-1) & (target != PAD)].float().mean().item()
 
 
 def _loss(model: Transformer, some: Batch) -> Tensor:
-    return naming_loss(model(some.source, some.target).logits, some.target)
+    written = model(some.source, some.target, need_weights=False)
+    return naming_loss(written.logits, some.target)

@@ -1,7 +1,7 @@
 """``attend`` and the scorers, with torch as the oracle."""
 
 import warnings
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import pytest
 import torch
@@ -168,6 +168,14 @@ def test_a_hidden_score_may_be_anything():
     scores = torch.tensor([[1.0, float("nan"), float("inf")]])
     weights = attention_weights(scores, torch.tensor([[True, False, False]]))
     assert weights.tolist() == [[1.0, 0.0, 0.0]]
+
+
+def test_the_scores_of_a_blind_row_may_be_anything_too():
+    scores = torch.tensor([[1.0, float("nan"), float("inf")]], requires_grad=True)
+    weights = attention_weights(scores, torch.zeros(1, 3, dtype=torch.bool))
+    assert weights.tolist() == [[0.0, 0.0, 0.0]]
+    weights.sum().backward()
+    assert scores.grad.tolist() == [[0.0, 0.0, 0.0]]
 
 
 @few
@@ -457,8 +465,16 @@ def test_the_stages_are_kept_apart():
 
 
 def test_an_attention_has_the_stages_that_the_book_names():
-    names = ["query", "key", "value", "raw", "scores", "masked", "weights", "output", "scorer"]
-    assert [f.name for f in fields(Attention)] == names
+    kept = ["query", "key", "value", "raw", "scores", "weights", "output", "scorer", "attn_mask"]
+    assert [f.name for f in fields(Attention)] == kept
+
+
+def test_masked_scores_are_made_only_when_they_are_asked_for():
+    x, mask = torch.randn(3, 2), causal_mask(3)
+    attention = attend(x, x, x, attn_mask=mask)
+    assert attention.attn_mask is mask and "masked" not in vars(attention)
+    assert attention.masked.isneginf().equal(~mask)
+    assert replace(attention, attn_mask=None).masked is attention.scores
 
 
 def test_attend_works_under_autograd_check():

@@ -77,6 +77,73 @@ def test_it_is_torchs_layer_forward_and_backward(case):
     torch.testing.assert_close(together, torchs.in_proj_weight.grad, **EXACT)
 
 
+# --- without weights --------------------------------------------------------------------------
+
+
+@st.composite
+def any_mask(draw):
+    """Layer, inputs and a mask of every accepted form, some rows and whole heads blind."""
+    heads, inputs, _ = draw(cases())
+    (batch, length, width), keys = inputs[0].shape, inputs[1].shape[1]
+    shapes = [(length, keys), (batch, length, keys), (batch, 1, keys), (1, length, keys)]
+    shapes += [(b, h, n, keys) for b in (1, batch) for h in (1, heads) for n in (1, length)]
+    shape = draw(st.sampled_from([None, *shapes]))
+    mask = None if shape is None else torch.rand(shape) < draw(st.sampled_from([0.0, 0.4, 0.8]))
+    return MultiHeadAttention(width, heads).double(), inputs, mask
+
+
+def outputs_and_gradients(layer, inputs, mask, **options):
+    inputs = [x.clone().requires_grad_() for x in inputs]
+    output, attention = layer(*inputs, mask, **options)
+    leaves = [*inputs, *layer.parameters()]
+    return attention, [output, *torch.autograd.grad(output.square().sum(), leaves)]
+
+
+@some
+@given(any_mask())
+def test_without_weights_it_is_the_same_layer_forward_and_backward(case):
+    attention, explicit = outputs_and_gradients(*case)
+    nothing, fused = outputs_and_gradients(*case, need_weights=False)
+    assert attention is not None and nothing is None
+    assert all(x.isfinite().all() for x in fused)
+    for x, y in zip(fused, explicit, strict=True):
+        torch.testing.assert_close(x, y, **EXACT)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+def test_without_weights_a_blind_row_is_the_bias_in_every_dtype(dtype):
+    layer = MultiHeadAttention(8, 2).to(dtype)
+    x = torch.randn(2, 3, 8, dtype=dtype, requires_grad=True)
+    mask = torch.tensor([[True, True, False], [False] * 3, [True] * 3])
+    output, _ = layer(x, x, x, mask, need_weights=False)
+    torch.testing.assert_close(output[:, 1], layer.output_layer.bias.expand(2, 8))
+    output.sum().backward()
+    assert all(leaf.grad.isfinite().all() for leaf in [x, *layer.parameters()])
+
+
+# --- without a head ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("need_weights", [True, False])
+def test_a_removed_head_is_one_that_sees_nothing(need_weights):
+    mine, _ = twins(12, 3)
+    x = torch.randn(2, 4, 12, dtype=torch.float64)
+    blind = torch.tensor([False, True, False]).view(1, 3, 1, 1)  # only head 1 sees
+    output, attention = mine(x, x, x, removed=[0, 2], need_weights=need_weights)
+    torch.testing.assert_close(output, mine(x, x, x, blind)[0], **EXACT)
+    if need_weights:
+        torch.testing.assert_close(attention.output, mine(x, x, x)[1].output, **EXACT)
+
+
+def test_without_all_heads_the_bias_is_left():
+    mine, _ = twins(12, 3)
+    output, _ = mine(*[torch.randn(1, 4, 12, dtype=torch.float64)] * 3, removed=range(3))
+    torch.testing.assert_close(output, mine.output_layer.bias.expand_as(output), **EXACT)
+
+
+# --- masks ------------------------------------------------------------------------------------
+
+
 def test_padding_is_torchs_key_padding_mask_the_other_way_round():
     mine, torchs = twins(8, 2)
     ids, x = torch.tensor([[1, 2, 3], [1, 0, 0]]), torch.randn(2, 3, 8, dtype=torch.float64)
@@ -175,14 +242,34 @@ def test_other_axes_are_refused_with_their_shape():
 def test_a_wrong_input_is_named(place, wrong, words):
     inputs = [torch.zeros(2, 3, 8)] * 3
     inputs[place] = wrong
-    with pytest.raises(ValueError, match=f"{['query', 'key', 'value'][place]}: {words}"):
-        MultiHeadAttention(8, 2)(*inputs)
+    for need_weights in (True, False):
+        with pytest.raises(ValueError, match=f"{['query', 'key', 'value'][place]}: {words}"):
+            MultiHeadAttention(8, 2)(*inputs, need_weights=need_weights)
 
 
 @pytest.mark.parametrize("shape", [(2, 3), (3, 3, 3), (2, 3, 2), (2, 4, 3, 3), (1, 1, 1, 3, 3)])
 def test_a_mask_that_does_not_fit_is_named_as_it_came_in(shape):
+    x, mask = torch.zeros(2, 3, 8), torch.ones(shape, dtype=torch.bool)
+    for need_weights in (True, False):
+        with pytest.raises(ValueError) as error:
+            MultiHeadAttention(8, 2)(x, x, x, mask, need_weights=need_weights)
+        assert str(error.value).startswith("attn_mask: expected (L, S) = (3, 3)")
+        assert str(error.value).endswith(f"got {shape}")
+
+
+@pytest.mark.parametrize("need_weights", [True, False])
+def test_without_weights_it_refuses_the_same(need_weights):
+    layer, x = MultiHeadAttention(8, 2), torch.zeros(2, 3, 8)
+    with pytest.raises(ValueError, match=r"attn_mask: expected a bool tensor .* torch.float32"):
+        layer(x, x, x, torch.ones(3, 3), need_weights=need_weights)
+    with pytest.raises(ValueError, match="key: expected the query's leading axes"):
+        layer(x, x[:1], x[:1], need_weights=need_weights)
+    with pytest.raises(ValueError, match="value: expected the key's length S = 3"):
+        layer(x, x, x[:, :2], need_weights=need_weights)
+
+
+@pytest.mark.parametrize("head", [-1, 2])
+def test_a_head_that_does_not_exist_can_not_be_removed(head):
     x = torch.zeros(2, 3, 8)
-    with pytest.raises(ValueError) as error:
-        MultiHeadAttention(8, 2)(x, x, x, torch.ones(shape, dtype=torch.bool))
-    assert str(error.value).startswith("attn_mask: expected (L, S) = (3, 3)")
-    assert str(error.value).endswith(f"got {shape}")
+    with pytest.raises(ValueError, match=rf"removed: expected heads from 0 to 1, got \[{head}\]"):
+        MultiHeadAttention(8, 2)(x, x, x, removed=[head])

@@ -108,10 +108,10 @@ def test_evaluation_moves_no_statistics_and_takes_a_batch_of_one(shape, seed):
 
 
 @few
-@given(st.lists(lengths, min_size=2, max_size=4), st.integers(1, 4), st.booleans(), seeds)
-def test_the_layer_module_is_torchs(shape, last, affine, seed):
+@given(st.lists(lengths, min_size=2, max_size=4), st.integers(1, 4), *[st.booleans()] * 2, seeds)
+def test_the_layer_module_is_torchs(shape, last, affine, fused, seed):
     normalized = shape[-min(last, len(shape)) :]
-    ours = LayerNorm(normalized, elementwise_affine=affine).double()
+    ours = LayerNorm(normalized, elementwise_affine=affine, fused=fused).double()
     theirs = nn.LayerNorm(normalized, elementwise_affine=affine).double()
     assert ours.state_dict().keys() == theirs.state_dict().keys()
     (x,) = drawn(shape, seed=seed)
@@ -194,8 +194,11 @@ def test_who_sees_the_future_and_who_sees_the_neighbours(norm, first, others):
     ],
 )
 def test_layer_norm_names_a_shape_that_does_not_fit(shape, normalized, message):
-    with pytest.raises(ValueError, match=message):
-        layer_norm(torch.zeros(shape), normalized)
+    calls = [lambda x: layer_norm(x, normalized)]
+    calls += [lambda x, fused=fused: LayerNorm(normalized, fused=fused)(x) for fused in (0, 1)]
+    for call in calls:
+        with pytest.raises(ValueError, match=message):
+            call(torch.zeros(shape))
 
 
 @pytest.mark.parametrize("shape", [(1, 4), (1, 4, 1)])

@@ -95,6 +95,14 @@ def test_a_letter_that_is_no_answer_can_move_none_but_by_the_heads():
     assert not torch.allclose(model(letters)[0], model(changed)[0])
 
 
+def test_without_weights_the_answers_are_the_same():
+    model, letters = fresh(), offset_rows(3, torch.Generator().manual_seed(1))
+    for removed in ((), (1,)):
+        logits, nothing = model(letters, removed, need_weights=False)
+        torch.testing.assert_close(logits, model(letters, removed)[0])
+        assert nothing is None
+
+
 def test_average_maps_are_rows_of_weights():
     maps = average_maps(fresh(4), rows=20)
     assert maps.shape == (4, LENGTH, LENGTH)
@@ -175,8 +183,6 @@ def test_bad_input_is_named():
         fresh()(torch.zeros(2, 11, dtype=torch.long))
     with pytest.raises(ValueError, match=r"removed: expected heads from 0 to 1, got \[2\]"):
         score_offsets(fresh(), removed=[2], rows=2)
-    with pytest.raises(ValueError, match="removed: a mistaken head"):
-        score_offsets(fresh(mistake="merge"), removed=[0], rows=2)
     with pytest.raises(ValueError, match=r"x: expected \(B, L, H·E\), got \(2, 8\)"):
         viewed_heads(torch.zeros(2, 8), 2)
     with pytest.raises(ValueError, match="heads: expected a divisor of the width 8, got 3"):

@@ -64,3 +64,14 @@ def test_errors_name_the_argument():
         RecallModel("dott", 8)
     with pytest.raises(ValueError, match="pairs: expected 1 to 20"):
         asked(pairs=21)
+
+
+@pytest.mark.parametrize("scorer", SCORERS)
+def test_the_questions_row_is_the_last_row_of_the_whole_self_attention(scorer):
+    asked = recall(4, torch.Generator().manual_seed(0), pairs=3)
+    model = RecallModel(scorer, 8, self_attention=True)
+    pairs = model.keys(asked.keys) + model.values(asked.values)
+    whole = model.layer(torch.cat([pairs, model.questions(asked.question)[:, None]], 1))
+    logits, weights = model(asked)
+    assert torch.allclose(weights, whole.weights[:, -1], atol=1e-6)
+    assert torch.allclose(logits, model.output_layer(whole.output[:, -1]), atol=1e-6)

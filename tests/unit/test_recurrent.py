@@ -15,6 +15,7 @@ from wheretolook.recurrent import (
     START,
     AdditiveContext,
     Decoder,
+    Encoded,
     EncoderDecoder,
     FixedContext,
     SequenceEncoder,
@@ -43,6 +44,20 @@ def made(form="last", two_way=False, values="states"):
         context = FixedContext(8, form)
     decoder = Decoder(13, context.width, 6, embedding=5)
     return EncoderDecoder(encoder, context, decoder).double().eval()
+
+
+@settings(deadline=None, max_examples=25)
+@given(st.integers(1, 4), st.integers(1, 6), st.integers(0, 2**31))
+def test_the_additive_context_is_attention_even_where_all_is_hidden(count, length, seed):
+    torch.manual_seed(seed)
+    context = AdditiveContext(6, 8, 3, hidden=7).double()
+    states, values = torch.randn(count, length, 8).double(), torch.randn(count, length, 3).double()
+    encoded = Encoded(states, values, states[:, -1], torch.rand(count, length) < 0.6)
+    query = torch.randn(count, 6, dtype=torch.float64)
+    look, mask = context(encoded)(query), encoded.attn_mask.unsqueeze(1)
+    whole = attend(query.unsqueeze(1), states, values, attn_mask=mask, scorer=context.scorer)
+    torch.testing.assert_close(look.weights, whole.weights.squeeze(1), atol=1e-10, rtol=0)
+    torch.testing.assert_close(look.context, whole.output.squeeze(1), atol=1e-10, rtol=0)
 
 
 def sentences(count=5, length=7, seed=0):

@@ -99,3 +99,12 @@ def test_errors_name_the_argument():
         model_of()(ids, query[:2])
     with pytest.raises(ValueError, match="attn_masks: expected layers 0 to 0"):
         model_of()(ids, query, {1: torch.ones(6, 1, 9, 9, dtype=torch.bool)})
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_where_nobody_looks_the_logits_are_the_same_and_no_attention_is_kept(shape):
+    model, (ids, query) = model_of(**shape), batch()
+    masks = {0: torch.rand(6, 1, 9, 9, generator=torch.Generator().manual_seed(1)) < 0.7}
+    seen, unseen = (model(ids, query, masks, need_weights=needed) for needed in (True, False))
+    torch.testing.assert_close(unseen.logits, seen.logits, rtol=0, atol=1e-10)
+    assert unseen.attentions is None and len(seen.attentions) == len(model.layers)

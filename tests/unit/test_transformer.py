@@ -130,6 +130,18 @@ def test_every_layer_and_head_hands_its_weights_out(norm):
 
 
 @pytest.mark.parametrize("norm", PLACES)
+def test_where_nobody_looks_the_words_are_the_same_and_no_weights_are_kept(norm):
+    made = model(norm=norm).double()
+    seen, unseen = made(SOURCE, TARGET), made(SOURCE, TARGET, need_weights=False)
+    torch.testing.assert_close(unseen.logits, seen.logits, **CLOSE)
+    assert unseen[2:] == (None, None, None) and unseen.weights is None
+    loss, same = (naming_loss(written.logits, TARGET) for written in (seen, unseen))
+    grads, others = (torch.autograd.grad(x, [*made.parameters()]) for x in (loss, same))
+    for a, b in zip(grads, others, strict=True):
+        torch.testing.assert_close(a, b, **CLOSE)
+
+
+@pytest.mark.parametrize("norm", PLACES)
 def test_no_word_sees_a_later_one(norm):
     made, changed = model(norm=norm), TARGET.clone()
     changed[0, 2] = 7  # stands before word 3 alone

@@ -77,7 +77,10 @@ def test_a_removed_head_gives_nothing_and_the_others_stay():
         made = without_head(model, kind, 1, 2)
         before, after = (m(source, target).logits for m in (model, made))
         assert not torch.equal(before, after)
+    one_by_one = without_head(without_head(model, "cross", 0, 0, 1), "cross", 0, 2, 3)
     everything = without_head(model, "cross", 0)
+    same = [made(source, target).logits for made in (one_by_one, everything)]
+    torch.testing.assert_close(*same)
     layer = everything.decoder[0].cross_attention
     output, _ = layer(*[torch.randn(1, 3, 40)] * 3)
     torch.testing.assert_close(output, layer.output_layer.bias.expand_as(output))
