@@ -4,6 +4,7 @@
 #   make test      everything that must hold: lint, units, notebooks, site, browser
 #   make chapter N=04   the book again, where only that chapter is new, and where its page is
 #   make evidence  train all seeds and write the tables that chapters quote
+#   make bench     how fast and how large things are; make bench ONLY=attention for one
 #   make lint      check the style;  make clean   remove what was built
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
@@ -15,7 +16,7 @@ HTML := _build/html
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: book serve test chapter evidence lint clean browser
+.PHONY: book serve test chapter evidence bench lint clean browser
 .DELETE_ON_ERROR:
 
 # The stamp is older than its inputs exactly when the set-up must be repeated.
@@ -57,6 +58,9 @@ chapter: $(READY)
 
 evidence: $(READY)
 	$(RUN)/python -m wheretolook.evidence
+
+bench: $(READY)
+	@$(RUN)/python -m tools.benches $(ONLY)
 
 # The set-up stays; remove $(VENV) by hand to repeat that too.
 clean:
