@@ -6,6 +6,7 @@
 #   make evidence  train all seeds and write the tables that chapters quote
 #   make test-colab      all notebooks with the old ipywidgets and IPython that Colab has
 #   make test-rounding   all notebooks, trained anew, on processors that round differently
+#   make bench     how fast and how large things are; make bench ONLY=attention for one
 #   make lint      check the style;  make clean   remove what was built
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
@@ -17,7 +18,7 @@ HTML := _build/html
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: book serve test test-colab test-rounding chapter evidence lint clean browser
+.PHONY: book serve test test-colab test-rounding chapter evidence bench lint clean browser
 .DELETE_ON_ERROR:
 
 # The stamp is older than its inputs exactly when the set-up must be repeated.
@@ -76,6 +77,9 @@ chapter: $(READY)
 
 evidence: $(READY)
 	$(RUN)/python -m wheretolook.evidence
+
+bench: $(READY)
+	@$(RUN)/python -m tools.benches $(ONLY)
 
 # The set-up stays; remove $(VENV) by hand to repeat that too.
 clean:
