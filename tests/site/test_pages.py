@@ -145,7 +145,7 @@ def test_a_page_loads_the_parts_of_its_explorers_and_no_others(html, path):
     kinds = set(re.findall(r'class="wtl-view" data-kind="(\w+)"', text))
     needed = {(part, "css") for part in kinds} | {(part, "js") for part in kinds}
     if "<wtl-explorer" in text:
-        needed |= {("explorer", "css"), ("explorer", "js")}
+        needed |= {("explorer", "css"), ("explorer", "js"), ("save", "js")}
     assert sorted(linked) == sorted((p, e) for p, e in needed if assets.part(p, e))
     assert "<style data-wtl" not in text and "<script data-wtl" not in text
 

@@ -40,7 +40,7 @@ def test_the_outline_is_the_group_that_shares_mean_and_deviation(norm, cell):
 
 def test_the_norm_changes_and_the_block_does_not():
     explorer = explore(lambda norm: Block(BLOCK, POOLED, norm), norm=list(POOLED))
-    assert explorer.frames == 4 and explorer.parts == ["block", "maps"]
+    assert explorer.frames == 4 and explorer.parts == ["block", "maps", "save"]
     assert explorer.png().startswith(b"\x89PNG")
 
 

@@ -269,7 +269,7 @@ def test_all_scripts_and_styles_together_are_small():
 
 def test_an_output_carries_the_parts_that_its_views_use_and_no_others(explorer):
     assert re.findall(r'<style data-wtl="(\w+)"', explorer.html()) == ["explorer", "maps"]
-    assert re.findall(r'<script data-wtl="(\w+)"', explorer.html()) == ["maps", "explorer"]
+    assert re.findall(r'<script data-wtl="(\w+)"', explorer.html()) == ["maps", "save", "explorer"]
 
 
 def test_the_markup_asks_no_other_server(explorer):

@@ -47,7 +47,13 @@
         const view = e.target.closest?.('.wtl-view');
         if (view) this.part(view)[type]?.(e, view, this);
       });
+      this.addEventListener('click', e => {
+        const button = e.target.closest('.wtl-foot button');
+        if (button) this[button.dataset.do](button);
+      });
       if (this.data) {
+        this.restore();
+        addEventListener('hashchange', () => { this.restore(); this.update(); });
         this.addEventListener('input', e => { if (e.isTrusted) this.pause(); this.update(); });
         this.querySelectorAll('[data-play]').forEach(button => {
           button.words = button.textContent;
@@ -67,7 +73,7 @@
       let frame = 0;
       names.forEach((name, i) => {
         const field = this.fields[i]; // a fixed control has none
-        const at = !field ? 0 : field.type === 'checkbox' ? +field.checked : field.selectedIndex ?? +field.value;
+        const at = field ? this.place(field) : 0;
         frame = frame * counts[i] + at;
         if (!field) return;
         const text = texts[i][at], output = field.parentNode.querySelector('output');
@@ -96,6 +102,40 @@
       });
       part.refresh?.(view, this);
     }
+
+    get label() { return this.getAttribute('aria-label'); }
+
+    // a link says which explorer, and where each control stands, in words: it outlives new values
+    link(button) {
+      const { names, texts } = this.data, state = new URLSearchParams({ explorer: this.label });
+      names.forEach((name, i) => { if (this.fields[i]) state.set(name, texts[i][this.place(this.fields[i])]); });
+      history.replaceState(null, '', `#${state}`);
+      const say = words => this.say(button, words);
+      if (navigator.clipboard) navigator.clipboard.writeText(location.href).then(() => say('Copied'), () => say('It is in the address bar'));
+      else say('It is in the address bar');
+    }
+
+    restore() {
+      const state = new URLSearchParams(location.hash.slice(1));
+      if (state.get('explorer') !== this.label) return;
+      this.data.names.forEach((name, i) => {
+        const field = this.fields[i], at = this.data.texts[i].indexOf(state.get(name));
+        if (!field || at < 0) return;
+        if (field.type === 'checkbox') field.checked = at; else if (field.type === 'range') field.value = at; else field.selectedIndex = at;
+      });
+      this.scrollIntoView();
+    }
+
+    save(button) { wtl.save(this).then(() => this.say(button, 'Saved'), () => this.say(button, 'This browser can’t')); }
+
+    // a button tells what it has done, and then what it does
+    say(button, words) {
+      const before = button.words ??= button.textContent;
+      button.textContent = words;
+      setTimeout(() => { button.textContent = before; }, 2000);
+    }
+
+    place(field) { return field.type === 'checkbox' ? +field.checked : field.selectedIndex ?? +field.value; }
 
     // run a control by itself, from its start if it stood at its end
     play(button) {

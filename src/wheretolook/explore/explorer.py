@@ -124,7 +124,8 @@ class Explorer:
     def __init__(self, label: str, controls: list[Control], drawn: list[list[View]]) -> None:
         self.label, self.controls, self.frames = label, controls, len(drawn)
         self._drawn = drawn
-        self.parts = sorted({part for views in drawn for view in views for part in view.parts()})
+        used = {part for views in drawn for view in views for part in view.parts()}
+        self.parts = sorted(used | {"save"})
         self._start = sum(
             c.start * step for c, step in zip(controls, _steps(controls), strict=True)
         )
@@ -208,7 +209,7 @@ class Explorer:
             f'{head}<wtl-explorer role="group" aria-label="{name}">'
             f'<p class="wtl-label">{name}</p>'
             f"{controls}"
-            f'<div class="wtl-views">{shown}</div>'
+            f'<div class="wtl-views">{shown}</div>{_foot(bool(now))}'
             f'<script type="application/json">{source}</script></wtl-explorer>{tail}'
         )
 
@@ -298,6 +299,13 @@ def _size(slots: list[Any]) -> int:
         _size(s) if isinstance(s, list) else len(s) // 20 if isinstance(s, str) else 1
         for s in slots
     )
+
+
+def _foot(moves: bool) -> str:
+    """Return the buttons below the views; a link says where the controls stand."""
+    link = '<button type="button" data-do="link">Copy link</button>' if moves else ""
+    save = '<button type="button" data-do="save">Save picture</button>'
+    return f'<p class="wtl-foot">{link}{save}</p>'
 
 
 def _control(control: Control) -> str:

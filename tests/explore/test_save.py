@@ -1,0 +1,107 @@
+"""A link to an explorer's state, and its picture as a file."""
+
+from io import BytesIO
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import numpy as np
+import pytest
+from PIL import Image
+from playwright.sync_api import Page, expect
+
+from wheretolook.explore import Bars, Heatmap, explore
+
+SITE = "<script>document.documentElement.dataset.content_root = './'</script>"
+
+
+def draw(scale, causal, words="<b>&\"'"):
+    """Where each token looks & why"""
+    weights = np.array([[1, 0], [0.5 - scale / 4, 0.5 + scale / 4]])
+    return [Heatmap(weights, title=words if causal else "all"), Bars([scale], ["x"], limit=1)]
+
+
+CONTROLS = {"scale": (0.0, 1.0, 0.25), "causal": False, "words": ["爱 & <b>", "= ?#"]}
+
+
+@pytest.fixture
+def page(page_factory) -> Page:
+    first = explore(lambda other: Bars([other], ["y"]), other=(0, 3)).html()
+    return page_factory(SITE + first + explore(draw, **CONTROLS).html())
+
+
+def second(page: Page):
+    return page.locator("wtl-explorer").nth(1)
+
+
+def test_a_link_brings_back_the_explorer_as_it_stood(page):
+    explorer = second(page)
+    explorer.locator("input[type=range]").press("End")
+    explorer.locator("input[type=checkbox]").check()
+    explorer.locator("select").select_option("= ?#")
+    explorer.get_by_role("button", name="Copy link").click()
+    fragment = parse_qs(urlsplit(page.url).fragment)
+    assert fragment == {"explorer": ["Where each token looks & why"], "scale": ["1.00"],
+                        "causal": ["yes"], "words": ["= ?#"]}  # fmt: skip
+    address, numbers = page.url, explorer.locator("td[data-v]").all_text_contents()
+    page.goto("about:blank")
+    page.goto(address)
+    assert second(page).locator("td[data-v]").all_text_contents() == numbers
+    assert second(page).locator(".wtl-title").first.inner_text() == "= ?#"
+    assert page.locator("wtl-explorer").first.locator("output").inner_text() == "1"  # as it starts
+    assert page.problems == []
+
+
+@pytest.mark.parametrize(
+    "fragment", ["#explorer=nobody&scale=1.00", "#scale=1.00", "#explorer=%", "#a-section"]
+)
+def test_another_fragment_changes_nothing(page, fragment):
+    numbers = second(page).locator("td[data-v]").all_text_contents()
+    page.evaluate("f => { location.hash = f; }", fragment)
+    page.wait_for_timeout(50)
+    assert second(page).locator("td[data-v]").all_text_contents() == numbers
+    assert page.problems == []
+
+
+def test_a_value_that_is_no_more_leaves_its_control_where_it_starts(page):
+    known = "#explorer=Where each token looks %26 why&scale=7&causal=yes"
+    page.evaluate("f => { location.hash = f; }", known)
+    expect(second(page).locator("input[type=checkbox]")).to_be_checked()
+    assert second(page).locator("output").first.inner_text() == "0.50"
+
+
+def picture(page: Page) -> Image.Image:
+    with page.expect_download() as download:
+        second(page).get_by_role("button", name="Save picture").click()
+    assert download.value.suggested_filename.endswith(".png")
+    return Image.open(BytesIO(Path(download.value.path()).read_bytes())).convert("RGBA")
+
+
+def strong(image: Image.Image) -> int:
+    """How many pixels have the strong end of the colour scale (saturated blue)."""
+    r, g, b, a = np.asarray(image, dtype=int).transpose(2, 0, 1)
+    return int(((b - r > 90) & (a > 200)).sum())
+
+
+def test_the_picture_is_what_is_shown(page):
+    explorer = second(page)
+    explorer.locator("input[type=range]").press("Home")
+    before = picture(page)
+    box = explorer.bounding_box()
+    assert before.width == pytest.approx(2 * box["width"], abs=2)
+    assert 0.6 * 2 * box["height"] < before.height < 1.2 * 2 * box["height"]
+    explorer.locator("input[type=range]").press("End")
+    after = picture(page)
+    assert strong(after) > 1.3 * strong(before) > 0  # larger weights, a longer bar
+    expect(explorer.get_by_role("button", name="Saved")).to_be_visible()
+    assert page.problems == []
+
+
+def test_a_notebook_offers_no_link_to_itself(page_factory):
+    page = page_factory(explore(draw, **CONTROLS).html())
+    assert not page.get_by_role("button", name="Copy link").is_visible()
+    assert page.get_by_role("button", name="Save picture").is_visible()
+
+
+def test_without_script_there_is_no_dead_button(page_factory):
+    page = page_factory(SITE + explore(draw, **CONTROLS).html(), script=False)
+    assert not page.locator(".wtl-foot").is_visible()
