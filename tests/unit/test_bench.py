@@ -6,7 +6,7 @@ import pytest
 import torch
 from benches import BENCHES, attention
 from benches.__main__ import main
-from benches.measure import in_fresh_processes, interleaved, peaks
+from benches.measure import in_fresh_processes, interleaved
 
 from wheretolook.masks import causal_mask
 
@@ -27,10 +27,13 @@ def test_calls_take_turns_and_the_first_round_does_not_count():
     assert found.keys() == {"a", "b"} and min(found.values()) >= 0
 
 
-def test_peaks_grow_and_the_warm_up_is_not_among_them():
-    kept = []
-    found = peaks([lambda n=n: kept.append(bytearray(n * 2**20)) for n in (0, 1, 64)])
-    assert len(found) == 2 and 0 <= found[0] <= found[1]
+def test_peaks_are_those_of_the_fresh_process_alone():
+    large = b"x" * 2**28  # of the parent: no business of the child
+    calls = "lambda: None, lambda: b'x' * 2**26, lambda: b'x' * 2**27"
+    job = f"__import__('benches.measure', fromlist='peaks').peaks([{calls}])"
+    [[some, more]] = in_fresh_processes(eval, [job])
+    assert some == pytest.approx(64, abs=8) and more == pytest.approx(128, abs=8)
+    assert len(large) == 2**28
 
 
 def test_each_job_gets_a_process_of_its_own():

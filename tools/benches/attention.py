@@ -48,7 +48,7 @@ class Row(NamedTuple):
 
 
 def run() -> str:
-    """Measure everything at full size: some ten minutes."""
+    """Measure everything at full size: some five minutes."""
     torch.set_num_threads(1)
     return report(times(), tops())
 
@@ -92,8 +92,8 @@ def report(seconds: list[Row], mebibytes: list[Row]) -> str:
             f"{setting}. Each cell: the book's figure divided by torch's, and the book's figure.",
             "Time: median of rounds in which all take turns; forward without gradients.",
             _table(seconds, lambda s: f"{1000 * s:.1f} ms"),
-            "Memory: how far the process grew (ru_maxrss), beyond what it had for a short "
-            "sequence; a process for each column. Under 1 MiB nothing can be said.",
+            "Memory: how far the highest mark of the process's resident memory rose beyond what a "
+            "short sequence takes; a process for each column, mask and pass. – is less than 1 MiB.",
             _table(mebibytes, lambda m: f"{m:.0f} MiB", least=1.0),
             verdict(seconds),
         ]
@@ -144,6 +144,7 @@ def _cases(lengths: tuple[int, ...]) -> list[tuple[int, str, str]]:
 def _implementations(width: int, heads: int) -> dict[str, Callable]:
     """Return functions of tokens and a mask in both polarities: may attend, ignore."""
     ours = MultiHeadAttention(width, heads)
+    # in training mode, where it is at its best: its own path for evaluation was slower on a CPU
     theirs = nn.MultiheadAttention(width, heads, batch_first=True)
 
     def bare(x: Tensor, may: Tensor | None, _: Tensor | None) -> Tensor:

@@ -1,11 +1,11 @@
 """How to measure: time in turns, memory in a process that has done nothing else."""
 
 import resource
-import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
+from pathlib import Path
 from statistics import median
 from typing import TypeVar
 
@@ -42,8 +42,8 @@ def in_fresh_processes(function: Callable[[Job], Found], jobs: list[Job]) -> lis
 def peaks(calls: list[Call]) -> list[float]:
     """Return by how many MiB this process has grown at most, after each call.
 
-    The system knows a process's highest mark only (``ru_maxrss``). So the process must be fresh,
-    and the calls must come in the order of their hunger. The first one is to warm up: not counted.
+    The system knows the highest mark of a process only. So the process must be fresh, and the
+    calls must come in the order of their hunger. The first one is to warm up: not counted.
     """
     marks = []
     for call in calls:
@@ -53,5 +53,8 @@ def peaks(calls: list[Call]) -> list[float]:
 
 
 def _highest() -> float:
-    unit = 2**20 if sys.platform == "darwin" else 2**10  # bytes there, KiB elsewhere
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
+    status = Path("/proc/self/status")
+    if status.exists():  # Linux, whose ru_maxrss would begin at the mark of the parent process
+        line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
+        return int(line.split()[1]) / 2**10
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20  # macOS: bytes
