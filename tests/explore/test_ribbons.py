@@ -91,9 +91,7 @@ def _cells(table: torch.Tensor):
 
 def read(table: torch.Tensor, i: int, gold: bool = True) -> str:
     """What the page says about one word."""
-    looks = sorted(
-        ((float(f"{w:.2f}"), -j) for j, w in enumerate(table[i].tolist())), reverse=True
-    )
+    looks = sorted(((float(f"{w:.2f}"), -j) for j, w in enumerate(table[i].tolist())), reverse=True)
     said = ", ".join(f"{SIGNS[-j]} {w:.2f}" for w, j in looks if w >= 0.02)
     own = ", ".join(s for s, g in zip(SIGNS, GOLD[i], strict=True) if g) or "–"
     return f"word {WORDS[i]}: {said}" + (f". gold alignment: {own}" if gold else "")
@@ -389,9 +387,7 @@ def test_bands_end_at_their_words(show, name):
     rows = name == "alignment"
     for i, word in enumerate(words(page).all()):
         box = word.bounding_box()
-        ends = [
-            p.bounding_box() for p in page.locator(f".wtl-ribbons path[data-i='{i}']").all()
-        ]
+        ends = [p.bounding_box() for p in page.locator(f".wtl-ribbons path[data-i='{i}']").all()]
         middle = box["x"] + box["width"] / 2 if rows else box["y"] + box["height"] / 2
         low = min(e["x"] if rows else e["y"] for e in ends)
         high = max(e["x"] + e["width"] if rows else e["y"] + e["height"] for e in ends)

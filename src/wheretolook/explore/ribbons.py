@@ -89,7 +89,7 @@ class Ribbons(Heatmap):
     def holder(self, body: str, **data: Any) -> str:
         """Put the switch and the ribbons' place before the table."""
         marked = self.marks is not None
-        key = f'<span>{escape(self.mark_name)}</span>' if marked else ""
+        key = f"<span>{escape(self.mark_name)}</span>" if marked else ""
         source = "".join(f"<span>{escape(name)}</span>" for name in self.columns)
         target = "".join(
             f'<button type="button" class="wtl-focus" data-i="{i}" '
