@@ -63,19 +63,24 @@ def switch(page: Page) -> Locator:
     return page.get_by_role("button", name="ribbons", exact=True)
 
 
+BANDS = """area => [
+  area.querySelectorAll('span').length, area.querySelectorAll('button').length,
+  [...area.querySelectorAll('path:not(.wtl-gold)')].map(p => [+p.dataset.i, p.getAttribute('d')]),
+]"""
+
+
 def bands(page: Page) -> dict[tuple[int, int], float]:
     """Each band's width at both ends, as a share of the widest that a word can have."""
     page.wait_for_selector("wtl-explorer[data-alive]")
-    sources = page.locator(".wtl-ribbons span").count()
-    found = {}
-    for path in page.locator(".wtl-ribbons path:not(.wtl-gold)").all():
-        numbers = [float(x) for x in re.findall(r"-?\d[\d.e-]*", path.get_attribute("d"))]
-        unit = 80 / max(sources, words(page).count())
+    sources, targets, paths = page.locator(".wtl-ribbons").evaluate(BANDS)
+    unit, found = 80 / max(sources, targets), {}
+    for i, drawn in paths:
+        numbers = [float(x) for x in re.findall(r"-?\d[\d.e-]*", drawn)]
         top, far = numbers[-2] - numbers[0], numbers[8] - numbers[6]
         assert top == pytest.approx(far)
         place = round((numbers[0] + top / 2) / 100 * sources - 0.5, 3)
         assert place == int(place)
-        found[int(path.get_attribute("data-i")), int(place)] = far / unit
+        found[i, int(place)] = far / unit
     return found
 
 

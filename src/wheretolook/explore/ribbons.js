@@ -2,19 +2,19 @@
 (globalThis.wtl ??= {}).ribbons = {
   __proto__: wtl.maps,
 
-  refresh(view) {
+  refresh(view, explorer) {
     // a row without a sum is a word that is not written yet
     const rows = [...view.querySelectorAll('.wtl-map tbody tr')].filter(row => row.querySelector('.wtl-sum').textContent);
     const { cell } = view, last = rows.length - 1;
     if ('step' in view.dataset && view.lines?.length !== rows.length) view.pinned = view.word = last;
     view.lines = rows;
-    if (cell && !rows.includes(cell.parentNode)) this.choose(view, rows[last].cells[cell.cellIndex]);
-    super.refresh(view);
+    if (cell && !rows.includes(cell.parentNode)) this.choose(view, rows[last].cells[cell.cellIndex], explorer);
+    super.refresh(view, explorer);
     this.draw(view);
   },
 
-  choose(view, cell) {
-    if (!('step' in view.dataset) || view.lines.includes(cell.parentNode)) super.choose(view, cell);
+  choose(view, cell, explorer) {
+    if (!('step' in view.dataset) || view.lines.includes(cell.parentNode)) super.choose(view, cell, explorer);
   },
 
   draw(view) {
@@ -69,12 +69,12 @@
     } else if (e.target.closest('.wtl-ribbons')) {
       const i = this.at(e);
       this.show(view, view.pinned = i === view.pinned ? undefined : i);
-    } else super.click(e, view);
+    } else super.click(e, view, explorer);
   },
 
-  keydown(e, view) {
+  keydown(e, view, explorer) {
     const { move, clamp, taken } = wtl.tools, go = move(e), word = e.target.closest('.wtl-ribbons button');
-    if (!word || !go) { super.keydown(e, view); return; }
+    if (!word || !go) { super.keydown(e, view, explorer); return; }
     word.parentNode.children[clamp(this.at(e) + go[0] + go[1], 0, view.lines.length - 1)].focus();
     taken(e);
   },

@@ -117,10 +117,10 @@ class Ribbons(Heatmap):
     def _written(self) -> Heatmap:
         """Return what is shown so far, as a heatmap."""
         count = len(self.rows) if self.step is None else self.step
-        options = self._options | {
-            name: value[:count]
+        options = {
+            name: value[:count] if name in ("attn_mask", "notes") and value is not None else value
             for name, value in self._options.items()
-            if name in ("attn_mask", "notes") and value is not None
+            if name != "attention"
         }
         return Heatmap(self.array[:count], self.rows[:count], self.columns, **options)
 
