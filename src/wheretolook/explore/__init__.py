@@ -9,6 +9,7 @@ from .live import Live, live
 from .maps import Heatmap, Matrix
 from .overlay import Overlay
 from .picture import Picture
+from .ribbons import Ribbons
 from .rows import Bars, Tokens
 from .scan import ScanPath
 from .strip import stages
@@ -26,6 +27,7 @@ __all__ = [
     "Matrix",
     "Overlay",
     "Picture",
+    "Ribbons",
     "ScanPath",
     "Tokens",
     "View",
