@@ -8,6 +8,7 @@ from .live import Live, live
 from .maps import Heatmap, Matrix
 from .overlay import Overlay
 from .picture import Picture
+from .plane import Plane
 from .rows import Bars, Tokens
 from .scan import ScanPath
 from .strip import stages
@@ -24,6 +25,7 @@ __all__ = [
     "Matrix",
     "Overlay",
     "Picture",
+    "Plane",
     "ScanPath",
     "Tokens",
     "View",
