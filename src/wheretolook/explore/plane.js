@@ -24,6 +24,8 @@
     draw('.wtl-asks', [x, y]);
     draw('.wtl-gets', output);
     one('circle').style.transform = `translate(${place([x, y]).join('px,')}px)`;
+    // a finger on the query moves it and not the page; touch-action does not reach into an SVG
+    one('circle').ontouchmove = e => e.preventDefault();
     one('.wtl-chain').setAttribute('d', 'M' + chain.map(place).join('L'));
     all('[data-weights] > *').forEach((part, i) => part.style.setProperty('--w', weights[i % keys.length]));
     const numbers = [x, y, Math.hypot(x, y), Math.atan2(y, x) * 180 / Math.PI, ...output, ...scores.flatMap((score, i) => [score, weights[i]])];
@@ -51,7 +53,7 @@
 
   keydown(e, view) {
     const move = wtl.tools.move(e), [x, y] = view.query, step = view.dataset.reach / (e.shiftKey ? 200 : 20);
-    if (!move || !e.target.closest('circle')) return;
+    if (!move) return;
     wtl.tools.taken(e);
     view.query = Math.abs(move[1]) > 1 ? undefined : [x + step * move[1], y - step * move[0]];
     this.refresh(view);
