@@ -2,6 +2,8 @@
 
 import ast
 import re
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
 
 from wheretolook.explore import Explorer
@@ -16,14 +18,15 @@ CELL = re.compile(r"^```\{code-cell\}[^\n]*\n(.*?)^```$", re.DOTALL | re.MULTILI
 def explorers(text: str | None = None) -> list[Explorer]:
     """Run the page's cells and return what they show, as far as it is an explorer."""
     names, shown = {}, []
-    for cell in CELL.findall(PAGE.read_text("utf-8") if text is None else text):
-        code = "\n".join(line for line in cell.splitlines() if not line.startswith(":"))
-        tree = ast.parse(code)
-        last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
-        exec(compile(tree, PAGE.name, "exec"), names)
-        if last is not None:
-            value = eval(compile(ast.Expression(last.value), PAGE.name, "eval"), names)
-            shown += [value] if isinstance(value, Explorer) else []
+    with redirect_stdout(StringIO()):  # a cell may print
+        for cell in CELL.findall(PAGE.read_text("utf-8") if text is None else text):
+            code = "\n".join(line for line in cell.splitlines() if not line.startswith(":"))
+            tree = ast.parse(code)
+            last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
+            exec(compile(tree, PAGE.name, "exec"), names)
+            if last is not None:
+                value = eval(compile(ast.Expression(last.value), PAGE.name, "eval"), names)
+                shown += [value] if isinstance(value, Explorer) else []
     return shown
 
 
