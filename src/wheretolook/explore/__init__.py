@@ -9,6 +9,7 @@ from .live import Live, live
 from .maps import Heatmap, Matrix
 from .overlay import Overlay
 from .picture import Picture
+from .plane import Plane
 from .ribbons import Ribbons
 from .rows import Bars, Tokens
 from .scan import ScanPath
@@ -28,6 +29,7 @@ __all__ = [
     "Overlay",
     "Picture",
     "Ribbons",
+    "Plane",
     "ScanPath",
     "Tokens",
     "View",
