@@ -1,4 +1,4 @@
-"""The stage strip: every number tells its own arithmetic, and tells it right."""
+"""The stage strip: every stage in its order, and linked."""
 
 import re
 
@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from wheretolook.attention import Additive, Dot, attend
-from wheretolook.explore import stages
-from wheretolook.explore.strip import product_notes, score_notes, weight_notes
+from wheretolook.explore import explore, one_of, stages
+from wheretolook.explore.strip import product_notes
 from wheretolook.masks import causal_mask
 
 TOKENS = list("我爱中国")
@@ -19,6 +19,10 @@ def vectors(*shape: int, seed: int = 0) -> torch.Tensor:
 
 def number(text: str) -> float:
     return float(text.replace("−", "-"))
+
+
+def kinds(views) -> list[str]:
+    return [re.split(r"\W", view.title)[0] for view in views]
 
 
 @pytest.fixture
@@ -40,61 +44,66 @@ def test_the_terms_of_a_note_add_up_to_its_sum():
     assert sum(terms) == pytest.approx(number(note.rsplit("= ", 1)[1]), abs=0.03)
 
 
-def test_a_score_note_ends_with_the_scaled_score(attention):
-    for i, notes in enumerate(score_notes(attention)):
-        for j, note in enumerate(notes):
-            expected = attention.scores[i, j].item()
-            assert number(note.rsplit("= ", 1)[1]) == pytest.approx(expected, abs=0.006)
+def test_the_strip_has_the_stages_that_the_attention_had(attention):
+    without = ["query", "key", "value", "scores", "scaled", "weights", "output"]
+    assert kinds(stages(attention, TOKENS, TOKENS)) == without
+    asked = attention.query, attention.key, attention.value
+    masked = attend(*asked, attn_mask=causal_mask(4))
+    with_mask = [*without[:5], "masked", *without[5:]]
+    assert kinds(stages(masked, TOKENS, TOKENS)) == with_mask
+    unscaled = attend(*asked, scorer=Dot())
+    assert kinds(stages(unscaled, TOKENS, TOKENS)) == [k for k in without if k != "scaled"]
 
 
-def test_a_score_without_a_scale_does_not_speak_of_one():
-    notes = score_notes(attend(*[torch.eye(2)] * 3, scorer=Dot()))
-    assert all("; ×" not in note for row in notes for note in row)
+def test_the_same_stages_stand_for_one_head_of_many(attention):
+    """Whether there was a mask is still known when one head has been chosen."""
+    asked = [x[None] for x in (attention.query, attention.key, attention.value)]
+    all_may = torch.ones(4, 4, dtype=torch.bool)
+    for mask, count in ((None, 7), (all_may, 8)):
+        assert len(stages(one_of(attend(*asked, attn_mask=mask), 0), TOKENS, TOKENS)) == count
 
 
-def test_a_hidden_score_says_that_the_mask_hides_it():
-    attention = attend(*[torch.eye(3)] * 3, attn_mask=causal_mask(3))
-    notes = score_notes(attention)
-    assert notes[0][1].endswith("hidden by the mask: −∞")
-    assert "hidden" not in notes[1][0]
-    assert weight_notes(attention)[0][1].startswith("exp(−∞)")
+def test_every_stage_shows_its_own_numbers(attention):
+    views = stages(attention, TOKENS, TOKENS)
+    names = ("query", "key", "value", "raw", "scores", "weights", "output")
+    for view, name in zip(views, names, strict=True):
+        assert torch.equal(torch.from_numpy(view.array).float(), getattr(attention, name))
 
 
-def test_a_weight_note_ends_with_the_weight(attention):
-    for weights, notes in zip(attention.weights, weight_notes(attention), strict=True):
-        for weight, note in zip(weights, notes, strict=True):
-            assert number(note.rsplit("= ", 1)[1]) == pytest.approx(weight.item(), abs=0.006)
-
-
-def test_an_additive_score_explains_itself_by_its_own_terms():
-    scorer = Additive(3, 3, hidden=5)
-    attention = attend(vectors(2, 3), vectors(2, 3, seed=1), vectors(2, 2), scorer=scorer)
-    assert score_notes(attention)[0][0].count("×") == 5
-
-
-def test_the_strip_has_all_stages_and_outlines_the_chosen_query_where_it_asks(attention):
+def test_a_chosen_query_is_lit_where_it_asks_and_nowhere_else(attention):
     views = stages(attention, TOKENS, TOKENS, chosen=2)
-    titles = [view.title for view in views]
-    assert [title.split(" ")[0] for title in titles] == [
-        "query",
-        "key",
-        "value",
-        "scores",
-        "weights",
-        "output",
-    ]
-    outlined = [bool(view.marks.any()) for view in views]
-    assert outlined == [True, False, False, True, True, True]
-    assert all(view.marks.any(1).tolist() == [False, False, True, False] for view in views[3:])
+    assert [view.lit for view in views] == [2, None, None, 2, 2, 2, 2]
+    for view in views:
+        rows = re.findall("<tr[^>]*>", view.markup(1, view.values(1)))[1:]
+        lit = ["wtl-lit" in row for row in rows]
+        assert lit == [view.lit == i for i in range(4)]
 
 
-def test_query_key_and_value_tell_how_they_were_made_if_the_maps_are_given(attention):
+def test_each_stage_says_what_its_rows_and_columns_are(attention):
+    links = [view.link for view in stages(attention, TOKENS, TOKENS)]
+    pair = ("query", "key")
+    assert links == [("query", ""), ("key", ""), ("key", ""), pair, pair, pair, ("query", "")]
+
+
+def test_tokens_stand_before_their_queries_if_the_maps_are_given(attention):
     x, maps = vectors(4, 5), [vectors(5, 3, seed=s) for s in range(3)]
     made = attend(x @ maps[0], x @ maps[1], x @ maps[2])
     views = stages(made, TOKENS, TOKENS, maps=(x, *maps))
-    for view, map in zip(views[:3], maps, strict=True):
+    assert kinds(views)[:4] == ["X", "query", "key", "value"]
+    for view, map in zip(views[1:4], maps, strict=True):
         assert view.notes == product_notes(x, map)
-    assert all(view.notes is None for view in stages(attention, TOKENS, TOKENS)[:3])
+    assert all(view.notes is None for view in stages(attention, TOKENS, TOKENS))
+
+
+def test_the_weights_carry_the_arithmetic(attention):
+    views = explore(lambda: stages(attention, TOKENS, TOKENS)).views()
+    assert [view.title for view in views if "arithmetic" in view.parts()] == ["weights: softmax"]
+
+
+def test_an_additive_strip_has_its_own_terms():
+    scorer = Additive(3, 3, hidden=5)
+    attention = attend(vectors(2, 3), vectors(2, 3, seed=1), vectors(2, 2), scorer=scorer)
+    assert stages(attention, TOKENS[:2], TOKENS[:2])[-2].working[1][0] == 5
 
 
 def test_a_batch_is_refused_with_its_shape():

@@ -1,5 +1,6 @@
 """Explorers: views with sliders that are alive on any page."""
 
+from .arithmetic import one_of
 from .arrows import Arrows
 from .block import Block
 from .curves import Curves
@@ -35,6 +36,7 @@ __all__ = [
     "View",
     "explore",
     "live",
+    "one_of",
     "show",
     "stages",
 ]

@@ -1,8 +1,10 @@
-// Maps: a cell is read by pointer, touch and keyboard alike.
+// Maps: a cell is read by pointer, touch and keyboard alike; chosen, it opens its arithmetic, and
+// in linked maps (data-rows, data-across: what rows and columns are) lights its query and its key.
 (globalThis.wtl ??= {}).maps = {
   CELL: '.wtl-map td[data-v]:not(.wtl-sum)',
 
   fill(slot, value, view) {
+    if (slot.matches('.wtl-why')) { slot.why = value; return; }
     if (Array.isArray(value)) { view.dataset.notes = JSON.stringify(value); return; }
     if (slot.classList.contains('wtl-sum')) { slot.textContent = wtl.tools.printed(value, +view.dataset.decimals); return; }
     wtl.tools.fill(slot, value, view);
@@ -12,21 +14,27 @@
 
   // one cell of each map is in the page's tab order; arrow keys move on from there (Jupyter
   // takes them from any element that does not say otherwise itself)
-  refresh(view) {
+  refresh(view, explorer) {
     if (!view.querySelector('.wtl-map td[tabindex="0"]')) view.querySelectorAll(this.CELL).forEach((cell, i) => {
       cell.tabIndex = i ? -1 : 0;
       cell.dataset.lmSuppressShortcuts = 'true';
     });
     if (view.cell) this.read(view, view.cell);
+    if (explorer.lit) this.light(view, explorer.lit);
+    this.open(view);
   },
 
   // what was being read in the old table is read on in the new one
-  follow(view, old) {
-    const { cell } = old, same = cell && view.querySelector('.wtl-map')?.rows[cell.parentNode.rowIndex]?.cells[cell.cellIndex];
-    if (!same?.matches(this.CELL)) return;
-    this.refresh(view);
-    view.cell = same;
-    if (cell.matches('.wtl-chosen')) this.choose(view, same);
+  follow(view, old, explorer) {
+    const same = cell => {
+      const found = cell && view.querySelector('.wtl-map')?.rows[cell.parentNode.rowIndex]?.cells[cell.cellIndex];
+      return found?.matches(this.CELL) ? found : undefined;
+    };
+    const chosen = same(old.querySelector('.wtl-map .wtl-chosen'));
+    view.cell = same(old.cell);
+    if (!chosen) return;
+    this.refresh(view, explorer);
+    this.mark(view, chosen);
   },
 
   pointerover(e, view) { this.point(e, view); },
@@ -36,41 +44,76 @@
     if (cell) this.read(view, cell);
   },
 
-  click(e, view) {
+  click(e, view, explorer) {
     const cell = e.target.closest(this.CELL);
-    if (cell) this.choose(view, cell);
+    if (cell) this.choose(view, cell, explorer);
   },
 
-  choose(view, cell) {
-    view.querySelectorAll('.wtl-map :is(td[tabindex="0"], .wtl-chosen)').forEach(c => { c.tabIndex = -1; c.classList.remove('wtl-chosen'); });
+  choose(view, cell, explorer) {
+    const { rows, across } = view.dataset;
+    this.mark(view, cell);
+    this.read(view, cell);
+    if (rows) {
+      const lit = explorer.lit = { ...explorer.lit, [rows]: cell.parentNode.rowIndex };
+      if (across) lit[across] = cell.cellIndex;
+      explorer.querySelectorAll('.wtl-view[data-rows]').forEach(other => {
+        this.light(other, lit);
+        if (other === view) return;
+        const { rows, across } = other.dataset;
+        this.mark(other, other.querySelector('.wtl-map').rows[lit[rows]]?.cells[lit[across]]);
+        delete other.cell;
+        other.querySelector('.wtl-read').textContent = '';
+        this.open(other);
+      });
+    }
+    this.open(view);
+  },
+
+  mark(view, cell) {
+    view.querySelector('.wtl-chosen')?.classList.remove('wtl-chosen');
+    if (!cell) return;
+    view.querySelectorAll('.wtl-map td[tabindex="0"]').forEach(c => { c.tabIndex = -1; });
     cell.tabIndex = 0;
     cell.classList.add('wtl-chosen');
-    this.read(view, cell);
   },
+
+  light(view, lit) {
+    const { rows, across } = view.dataset, map = view.querySelector('.wtl-map');
+    [...map.rows].forEach((row, i) => row.classList.toggle('wtl-lit', i === lit[rows]));
+    [...map.rows[0].cells].forEach((head, j) => head.classList.toggle('wtl-lit', j === lit[across]));
+  },
+
+  open(view) {
+    const panel = view.querySelector('.wtl-why'), cell = view.querySelector('.wtl-chosen');
+    if (!panel || !cell) return;
+    const [line, head] = this.heads(view, cell);
+    wtl.arithmetic.open(panel, cell.parentNode.rowIndex - 1, cell.cellIndex - 1, line.textContent, head.textContent);
+  },
+
+  heads: (view, cell) => [cell.parentNode.cells[0], view.querySelector('.wtl-map').rows[0].cells[cell.cellIndex]],
 
   read(view, cell) {
-    const { row, column, notes } = view.dataset;
+    const { row, column, notes } = view.dataset, [line, head] = this.heads(view, cell);
     view.cell = cell; // read again when its number changes
-    const line = cell.parentNode, j = cell.cellIndex, i = line.rowIndex - 1;
-    const across = view.querySelector('thead').rows[0].cells;
     view.querySelectorAll('.wtl-on').forEach(head => head.classList.remove('wtl-on'));
-    line.cells[0].classList.add('wtl-on');
-    across[j].classList.add('wtl-on');
+    line.classList.add('wtl-on');
+    head.classList.add('wtl-on');
     const hidden = cell.hasAttribute('data-hidden') ? ' (hidden by the mask)' : '';
-    const columns = [...across].filter(head => head.scope === 'col' && !head.classList.contains('wtl-sum')).length;
-    const note = notes ? `. ${JSON.parse(notes)[i * columns + j - 1]}` : '';
+    const columns = view.querySelectorAll('th[scope="col"]:not(.wtl-sum)').length;
+    const note = notes ? `. ${JSON.parse(notes)[(cell.parentNode.rowIndex - 1) * columns + cell.cellIndex - 1]}` : '';
+    const below = cell.matches('.wtl-chosen') && view.querySelector('.wtl-why') ? '. Worked out below' : '';
     view.querySelector('.wtl-read').textContent =
-      `${row} ${line.cells[0].textContent}, ${column} ${across[j].textContent}: ${cell.textContent}${hidden}${note}`;
+      `${row} ${line.textContent}, ${column} ${head.textContent}: ${cell.textContent}${hidden}${note}${below}`;
   },
 
-  keydown(e, view) {
-    const cell = e.target.closest('.wtl-map td'), move = wtl.tools.move(e);
+  keydown(e, view, explorer) {
+    const cell = e.target.closest('.wtl-map td'), move = e.key === 'Enter' ? [0, 0] : wtl.tools.move(e);
     if (!cell || !move) return;
     const { clamp } = wtl.tools, rows = cell.closest('tbody').rows;
     const line = rows[clamp(cell.parentNode.sectionRowIndex + move[0], 0, rows.length - 1)];
     const cells = [...line.cells].filter(c => c.matches('td:not(.wtl-sum)'));
     const next = cells[clamp(cell.cellIndex - 1 + move[1], 0, cells.length - 1)];
-    this.choose(view, next);
+    this.choose(view, next, explorer);
     next.focus();
     wtl.tools.taken(e);
   },

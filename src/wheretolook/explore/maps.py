@@ -8,6 +8,8 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from .. import figures
+from ..attention import Attention
+from .arithmetic import working
 from .view import (
     Numbers,
     View,
@@ -44,6 +46,11 @@ class Matrix(View):
         Cells to outline: a known link.
     notes : (rows, columns) of str, optional
         What the reader is told on choosing a cell.
+    link : (str, str), optional
+        What rows and columns are, such as ("query", "key"); "" if nothing that others have. In
+        all linked maps of an explorer a chosen row is lit, and so is a chosen column's row.
+    lit : int, optional
+        The row that is lit at first.
     resizes : bool
         Whether shape or names may change between frames.
 
@@ -74,6 +81,8 @@ class Matrix(View):
         decimals: int = 2,
         marks: Numbers | None = None,
         notes: Sequence[Sequence[str]] | None = None,
+        link: tuple[str, str] | None = None,
+        lit: int | None = None,
         resizes: bool = False,
     ) -> None:
         super().__init__(title, resizes=resizes)
@@ -87,6 +96,7 @@ class Matrix(View):
         self.row_name, self.column_name = row_name, column_name
         self.fixed_limit, self.decimals = limit, decimals
         self.marks = None if marks is None else like("marks", marks, self.array).astype(bool)
+        self.link, self.lit = link or ("", ""), lit
         self.notes = notes
         if notes is not None:
             like("notes", np.array(notes, dtype=object), self.array)
@@ -126,7 +136,8 @@ class Matrix(View):
                 cells += f"<td data-v{mark}{self._cell(slot, limit)}</td>"
             if self.sums:
                 cells += f'<td data-v class="wtl-sum">{self._text(slot)}</td>'
-            body += f'<tr><th scope="row">{escape(row)}</th>{cells}</tr>'
+            lit = ' class="wtl-lit"' * (i == self.lit)
+            body += f'<tr{lit}><th scope="row">{escape(row)}</th>{cells}</tr>'
         dense = " wtl-dense" if max(self.array.shape) > 24 else ""
         signed = " wtl-signed" if self.signed else ""
         noted = " data-v" * (self.notes is not None)
@@ -137,13 +148,20 @@ class Matrix(View):
             f'<span class="wtl-axes">{corner}</span></caption>'
             f"<thead><tr><td></td>{heads}</tr></thead><tbody>{body}</tbody></table></div>"
             f'<div class="wtl-legend{signed}" aria-hidden="true">{low}<i></i>{limit:.3g}</div>'
-            f'<p class="wtl-read" aria-live="polite"{noted}></p>',
+            f'<p class="wtl-read" aria-live="polite"{noted}></p>{self._below(slots)}',
             decimals=self.decimals,
             limit=f"{limit:.6g}",
             row=self.row_name,
             column=self.column_name,
-            notes=to_json(slots[-1]) if noted and slots is not None else None,
+            rows=self.link[0] or None,
+            across=self.link[1] or None,
+            notes=to_json(slots[self._notes_at]) if noted and slots is not None else None,
         )
+
+    _notes_at = -1
+
+    def _below(self, slots: Sequence[Any] | None) -> str:
+        return ""
 
     def _cell(self, slot: Any, limit: float) -> str:
         if slot is None:
@@ -197,13 +215,17 @@ class Heatmap(Matrix):
         The tokens of the queries and of the keys.
     attn_mask : (L, S) bool, optional
         True = may attend; hidden cells are hatched.
-    title, row_name, column_name, decimals, marks, notes, resizes
+    attention : Attention, optional
+        What made the weights, of one sequence and head: query (L, E), key (S, E), value (S, Ev).
+        Choosing a cell then opens its arithmetic. Hidden cells are known from it.
+    title, row_name, column_name, decimals, marks, notes, link, lit, resizes
         As in `Matrix`.
 
     Raises
     ------
     ValueError
-        If a weight is NaN or outside 0-1, or the names or the mask do not fit.
+        If a weight is NaN or outside 0-1, if the names or the mask do not fit, or if the weights
+        are not those of the attention.
 
     Examples
     --------
@@ -221,12 +243,15 @@ class Heatmap(Matrix):
         columns: Sequence[str] | None = None,
         *,
         attn_mask: Numbers | None = None,
+        attention: Attention | None = None,
         title: str = "",
         row_name: str = "query",
         column_name: str = "key",
         decimals: int = 2,
         marks: Numbers | None = None,
         notes: Sequence[Sequence[str]] | None = None,
+        link: tuple[str, str] | None = None,
+        lit: int | None = None,
         resizes: bool = False,
     ) -> None:
         super().__init__(
@@ -240,10 +265,19 @@ class Heatmap(Matrix):
             decimals=decimals,
             marks=marks,
             notes=notes,
+            link=link,
+            lit=lit,
             resizes=resizes,
         )
         check_weights(self.array, "for scores use Matrix")
         self.hidden = None
+        self.working = None if attention is None else working(attention)
+        if attention is not None:
+            made = like("weights", numbers("attention", attention.weights, 2), self.array)
+            if not np.allclose(made, self.array, atol=1e-4):
+                raise ValueError("weights: expected those of the attention, got others")
+            if attn_mask is None and attention.masked.isneginf().any():
+                attn_mask = ~attention.masked.isneginf()
         if attn_mask is not None:
             may_attend = like("attn_mask", attn_mask, self.array)
             if may_attend.dtype != bool:  # ~1 is -2, which is true
@@ -257,4 +291,24 @@ class Heatmap(Matrix):
             step = len(self.columns) + 1  # a row's cells and its sum
             for i, j in np.argwhere(self.hidden):
                 slots[1 + i * step + j] = None
+        if self.working is not None:
+            slots.append(self.working)
         return slots
+
+    def parts(self) -> tuple[str, ...]:
+        """Return its own kind, and that of the arithmetic below it."""
+        return (self.kind,) if self.working is None else (self.kind, "arithmetic")
+
+    @property
+    def _notes_at(self) -> int:
+        return -1 if self.working is None else -2
+
+    def _below(self, slots: Sequence[Any] | None) -> str:
+        if self.working is None:
+            return ""
+        data = "" if slots is None else f' data-why="{escape(to_json(slots[-1]))}"'
+        how = "Choose a cell: where its weight comes from opens here."
+        return (
+            f'<div class="wtl-why" data-v role="group" aria-label="arithmetic"{data}>'
+            f'<p class="wtl-how">{how}</p></div>'
+        )
