@@ -26,14 +26,14 @@ def test_it_plays_to_its_end_and_again_from_its_start(page_factory):
 
 def test_a_reader_who_moves_the_slider_stops_it(page_factory):
     page = page_factory(explorer(interval=700).html())
-    page.get_by_role("button").press("Enter")
-    expect(page.get_by_role("button")).to_have_text("Pause")
+    page.locator("[data-play]").press("Enter")
+    expect(page.locator("[data-play]")).to_have_text("Pause")
     page.locator("input").press("ArrowRight")
-    expect(page.get_by_role("button")).to_have_text("Play glimpse")
+    expect(page.locator("[data-play]")).to_have_text("Play glimpse")
     page.wait_for_timeout(1500)
     assert page.locator("output").inner_text() == "2"
 
 
 def test_without_script_there_is_no_dead_button(page_factory):
     page = page_factory(explorer().html(), script=False)
-    assert not page.get_by_role("button").is_visible()
+    assert not page.locator("[data-play]").is_visible()

@@ -144,10 +144,11 @@ def test_a_map_knows_what_is_hidden_from_its_attention():
 
 def test_only_a_map_with_an_attention_carries_the_arithmetic():
     attention = made()
-    assert explore(lambda: Heatmap(attention.weights)).parts == ["maps"]
+    assert explore(lambda: Heatmap(attention.weights)).parts == ["maps", "save"]
     assert explore(lambda: Heatmap(attention.weights, attention=attention)).parts == [
         "arithmetic",
         "maps",
+        "save",
     ]
 
 
