@@ -5,8 +5,8 @@ A bench is a module with a function ``run()`` that returns Markdown, named in `B
 
 from collections.abc import Callable
 
-from . import attention
+from . import attention, latency
 
 __all__ = ["BENCHES"]
 
-BENCHES: dict[str, Callable[[], str]] = {"attention": attention.run}
+BENCHES: dict[str, Callable[[], str]] = {"attention": attention.run, "latency": latency.run}
