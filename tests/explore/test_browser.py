@@ -173,7 +173,8 @@ CELLS = "td[data-v], b[data-v]"
 
 def shown(explorer: Locator) -> list[list[str]]:
     return explorer.locator(".wtl-view").evaluate_all(
-        f"views => views.map(v => [...v.querySelectorAll('{CELLS}')].map(c => c.textContent))"
+        f"""views => views.map(v => [...v.querySelectorAll('{CELLS}')]
+              .map(cell => cell.ariaLabel ?? cell.textContent))"""
     )
 
 

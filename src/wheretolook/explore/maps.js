@@ -7,9 +7,16 @@
     if (slot.matches('.wtl-why')) { slot.why = value; return; }
     if (Array.isArray(value)) { view.dataset.notes = JSON.stringify(value); return; }
     if (slot.classList.contains('wtl-sum')) { slot.textContent = wtl.tools.printed(value, +view.dataset.decimals); return; }
-    wtl.tools.fill(slot, value, view);
-    slot.toggleAttribute('data-hidden', value === null);
-    if (value === null && !slot.closest('.wtl-signed')) slot.textContent = '0';
+    const { decimals, limit } = view.dataset, hidden = value === null;
+    slot.toggleAttribute('data-hidden', hidden);
+    if (!slot.closest('.wtl-dense')) wtl.tools.fill(slot, value, view);
+    else {
+      // nobody sees this number: as a name and not as text, a thousand of them need no layout
+      slot.style.setProperty('--w', +limit === 0 ? 0 : value / 10 ** decimals / limit);
+      slot.ariaLabel = wtl.tools.printed(value, +decimals);
+      if (slot.firstChild) slot.textContent = '';
+    }
+    if (hidden && !slot.closest('.wtl-signed')) slot[slot.ariaLabel ? 'ariaLabel' : 'textContent'] = '0';
   },
 
   // one cell of each map is in the page's tab order; arrow keys move on from there (Jupyter
@@ -103,7 +110,7 @@
     const note = notes ? `. ${JSON.parse(notes)[(cell.parentNode.rowIndex - 1) * columns + cell.cellIndex - 1]}` : '';
     const below = cell.matches('.wtl-chosen') && view.querySelector('.wtl-why') ? '. Worked out below' : '';
     view.querySelector('.wtl-read').textContent =
-      `${row} ${line.textContent}, ${column} ${head.textContent}: ${cell.textContent}${hidden}${note}${below}`;
+      `${row} ${line.textContent}, ${column} ${head.textContent}: ${cell.ariaLabel ?? cell.textContent}${hidden}${note}${below}`;
   },
 
   keydown(e, view, explorer) {
