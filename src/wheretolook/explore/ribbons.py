@@ -108,7 +108,7 @@ class Ribbons(Heatmap):
             f'<p>{source}</p><svg viewBox="0 0 100 100" preserveAspectRatio="none" '
             f'aria-hidden="true"><g></g></svg><p>{target}</p></div>{body}',
             small=SMALL,
-            hint=f"Choose a {self.row_name} to read its weights.",
+            hint="Choose a word to read its weights.",
             gold=self.mark_name if marked else None,
             step=None if self.step is None else "",
             **data,
