@@ -101,6 +101,12 @@ def test_a_hidden_key_and_a_row_that_sees_nothing_have_no_exp():
     assert sums[0] == 0 and weights[:3] == [0] * 3 and output[:2] == [0] * 2
 
 
+def test_a_scale_of_one_is_not_spoken_of():
+    assert working(made(Cosine(0.5)))[0][2] == "1/temperature"
+    assert working(made(Cosine(1.0)))[0][2] == working(made(Dot()))[0][2] == ""
+    assert working(made(ScaledDot()))[0][2] == "1/√3"
+
+
 def test_a_function_has_no_terms_but_the_rest():
     attention = attend(*[vectors(3, 2)] * 3, scorer=lambda q, k: -torch.cdist(q, k))
     _, (width, *_), left, right, raw, *_ = working(attention)

@@ -101,8 +101,9 @@ def working(attention: Attention) -> list[Any]:
     width = torch.broadcast_shapes(left.shape, right.shape)[-1]
     steps = [s for x in (left, right) for s in x.expand(*shape, width).stride()[:2]]
     scale = torch.as_tensor(scorer.scale(attention.query), dtype=torch.float64)
+    names = _names(scorer, attention.query.shape[-1])
     return [
-        _names(scorer, attention.query.shape[-1]),
+        [*names[:2], "" if scale == 1 else names[2]],
         [width, *places, *steps, *_fixed(scale, 3)],
         _fixed(left, places[0]),
         _fixed(right, places[1]),
