@@ -23,7 +23,8 @@ def vectors(*shape: int, seed: int = 0) -> torch.Tensor:
 
 def made(scorer=None, mask=None, *, seed: int = 0, width: int = 3) -> Attention:
     query, key, value = (vectors(4, width, seed=3 * seed + n) for n in range(3))
-    return attend(query, key, value, attn_mask=mask, scorer=scorer)
+    with torch.no_grad():
+        return attend(query, key, value, attn_mask=mask, scorer=scorer)
 
 
 def one_map(attention: Attention, names=TOKENS) -> str:
