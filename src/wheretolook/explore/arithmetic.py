@@ -5,7 +5,7 @@ page only multiplies two printed factors to show a term.
 """
 
 from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from math import ceil, log10
 from typing import Any
 
@@ -16,6 +16,8 @@ from ..attention import Additive, Attention, Bilinear, Cosine, Dot, ScaledDot, S
 from .view import fixed_point
 
 __all__ = ["one_of", "working"]
+
+_STAGES = ("query", "key", "value", "raw", "scores", "weights", "output")
 
 
 def one_of(attention: Attention, *place: int) -> Attention:
@@ -50,11 +52,11 @@ def one_of(attention: Attention, *place: int) -> Attention:
             f"place: expected {axes} numbers for weights {tuple(attention.weights.shape)}, "
             f"got {place}"
         )
-    stages = {f.name: getattr(attention, f.name) for f in fields(attention)}
-    if attention.attn_mask is not None:  # it may have axes of length 1, or fewer axes
-        stages["attn_mask"] = attention.attn_mask.expand(attention.weights.shape)
-    tensors = {name: x for name, x in stages.items() if isinstance(x, Tensor)}
-    return replace(attention, **{name: x[place].detach() for name, x in tensors.items()})
+    chosen = {name: getattr(attention, name)[place].detach() for name in _STAGES}
+    mask = attention.attn_mask
+    if mask is not None:  # may be the same for all
+        mask = mask.expand_as(attention.weights)[place]
+    return replace(attention, **chosen, attn_mask=mask)
 
 
 @torch.no_grad()
@@ -91,9 +93,9 @@ def working(attention: Attention) -> list[Any]:
             "one_of(attention, batch, head)"
         )
     scorer, shape = attention.scorer, attention.scores.shape
-    hidden = attention.masked.isneginf()
-    top = attention.masked.amax(-1, keepdim=True)
-    exps = (attention.masked - top).exp().nan_to_num(0)  # a row that sees nothing has no largest
+    masked = attention.masked
+    hidden, top = masked.isneginf(), masked.amax(-1, keepdim=True)
+    exps = (masked - top).exp().nan_to_num(0)  # a row that sees nothing has no largest
     left, right = _factors(attention)
     digits, weight_digits = _digits(left, right), _digits(attention.weights, attention.value)
     places = [_exact(left, digits), _exact(right, digits), max(3, weight_digits)]

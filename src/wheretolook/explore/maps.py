@@ -276,8 +276,8 @@ class Heatmap(Matrix):
             made = like("weights", numbers("attention", attention.weights, 2), self.array)
             if not np.allclose(made, self.array, atol=1e-4):
                 raise ValueError("weights: expected those of the attention, got others")
-            if attn_mask is None and attention.masked.isneginf().any():
-                attn_mask = ~attention.masked.isneginf()
+            if attn_mask is None and attention.attn_mask is not None:
+                attn_mask = attention.attn_mask.expand_as(attention.weights)
         if attn_mask is not None:
             may_attend = like("attn_mask", attn_mask, self.array)
             if may_attend.dtype != bool:  # ~1 is -2, which is true

@@ -75,7 +75,7 @@ def stages(
     scale = float(attention.scorer.scale(attention.query))
     if scale != 1:
         views.append(Matrix(attention.scores, title=f"scaled: scores × {scale:.2f}", **pairs))
-    if attention.masked is not attention.scores:  # without a mask they are the same tensor
+    if attention.attn_mask is not None:
         views.append(Matrix(attention.masked, title="masked: −∞ where hidden", **pairs))
     return [
         *views,
