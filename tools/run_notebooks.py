@@ -10,7 +10,6 @@ import argparse
 import os
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import nbformat
@@ -19,6 +18,11 @@ from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
 
 ROOT = Path(__file__).parents[1]
+MEASURE = """
+import resource, time
+_peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+print(time.process_time(), _peak)
+"""
 QUIET = {"WHERETOLOOK_PROGRESS": "0", "OMP_NUM_THREADS": "1"}
 
 
@@ -33,9 +37,10 @@ class Kernel(AsyncKernelManager):
         return KernelSpec(argv=[self.python, "-m", "ipykernel_launcher", "-f", "{connection_file}"])
 
 
-def run(path: Path, python: str, environment: dict[str, str]) -> list[str]:
-    """Run one notebook to its end and return what failed, a text a cell."""
+def run(path: Path, python: str, environment: dict[str, str]) -> tuple[list[str], str]:
+    """Run one notebook to its end; return what failed, a text a cell, and what it took."""
     notebook = nbformat.read(path, 4)
+    notebook.cells.append(nbformat.v4.new_code_cell(MEASURE))
     manager = Kernel()
     manager.python = python
     with tempfile.TemporaryDirectory() as elsewhere:  # no notebook may need its own folder
@@ -47,12 +52,15 @@ def run(path: Path, python: str, environment: dict[str, str]) -> list[str]:
             resources={"metadata": {"path": elsewhere}},
         )
         client.execute(env=environment)
-    return [
+    failures = [
         f"{path.name}, cell {place}, id {cell.id}: {output.ename}: {output.evalue}\n{cell.source}\n"
         for place, cell in enumerate(notebook.cells)
         for output in cell.get("outputs", [])
         if output.output_type == "error"
     ]
+    seconds, peak = map(float, notebook.cells[-1].outputs[0].text.split())
+    unit = 2**30 if sys.platform == "darwin" else 2**20  # ru_maxrss: bytes there, KiB elsewhere
+    return failures, f"{seconds:.0f} CPU seconds, at most {peak / unit:.2f} GiB"
 
 
 def main() -> int:
@@ -69,11 +77,10 @@ def main() -> int:
         environment["WHERETOLOOK_CACHE"] = kept.name
     failed = 0
     for path in options.notebooks or sorted(ROOT.glob("notebooks/*.ipynb")):
-        start = time.monotonic()
-        failures = run(path, options.python, environment)
+        failures, took = run(path, options.python, environment)
         failed += len(failures)
         result = "holds" if not failures else f"{len(failures)} cells fail"
-        print(f"{path.name}: {result} ({time.monotonic() - start:.0f} s)", flush=True)
+        print(f"{path.name}: {result} ({took})", flush=True)
         print("\n".join(failures), end="", flush=True)
     return bool(failed)
 
