@@ -138,11 +138,17 @@ def test_some_page_has_mathematics(html):
     assert any("<math" in (html / page).read_text(encoding="utf-8") for page in PAGES)
 
 
+# kinds of views that use the script or style of another
+USES = {"block": "maps", "ribbons": "maps", "plane": "arrows"}
+
+
 @pytest.mark.parametrize("path", PAGES)
 def test_a_page_loads_the_parts_of_its_explorers_and_no_others(html, path):
     text = (html / path).read_text(encoding="utf-8")
     linked = re.findall(r"_static/explorer\.(\w+)\.\w+\.(js|css)", text)
     kinds = set(re.findall(r'class="wtl-view" data-kind="(\w+)"', text))
+    kinds |= {USES[kind] for kind in kinds if kind in USES}
+    kinds |= {"arithmetic"} if "wtl-why" in text else set()
     needed = {(part, "css") for part in kinds} | {(part, "js") for part in kinds}
     if "<wtl-explorer" in text:
         needed |= {("explorer", "css"), ("explorer", "js"), ("save", "js")}

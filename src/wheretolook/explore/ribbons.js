@@ -6,6 +6,7 @@
     // a row without a sum is a word that is not written yet
     const rows = [...view.querySelectorAll('.wtl-map tbody tr')].filter(row => row.querySelector('.wtl-sum').textContent);
     const { cell } = view, last = rows.length - 1;
+    if (last < 0) { super.refresh(view, explorer); return; } // a new table, not filled yet
     if ('step' in view.dataset && view.lines?.length !== rows.length) view.pinned = view.word = last;
     view.lines = rows;
     if (cell && !rows.includes(cell.parentNode)) this.choose(view, rows[last].cells[cell.cellIndex], explorer);
