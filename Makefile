@@ -7,6 +7,7 @@
 #   make test-colab      all notebooks with the old ipywidgets and IPython that Colab has
 #   make test-rounding   all notebooks, trained anew, on processors that round differently
 #   make bench     how fast and how large things are; make bench ONLY=attention for one
+#   make repository URL=https://github.com/owner/name   give the book another address
 #   make lint      check the style;  make clean   remove what was built
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
@@ -18,7 +19,7 @@ HTML := _build/html
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: book serve test test-colab test-rounding chapter evidence bench lint clean browser
+.PHONY: book serve test test-colab test-rounding chapter evidence bench lint clean browser repository
 .DELETE_ON_ERROR:
 
 # The stamp is older than its inputs exactly when the set-up must be repeated.
@@ -80,6 +81,9 @@ evidence: $(READY)
 
 bench: $(READY)
 	@$(RUN)/python -m tools.benches $(ONLY)
+
+repository: $(READY)
+	@$(RUN)/python tools/repository.py "$(URL)"
 
 # The set-up stays; remove $(VENV) by hand to repeat that too.
 clean:
