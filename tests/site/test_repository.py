@@ -23,6 +23,8 @@ REPEATED = {
         f"[Read the book]({BOOK.site})",
         f"{BOOK.url}/releases/latest",
     ],
+    "CITATION.cff": [f"repository-code: {BOOK.url}\n", f"url: {BOOK.site}\n"],
+    "CHANGELOG.md": [f"{BOOK.url}/compare/", f"{BOOK.url}/releases/tag/"],
     "pyproject.toml": [f'Repository = "{BOOK.url}"', f'Book = "{BOOK.site}"'],
 }
 
@@ -84,7 +86,7 @@ def test_the_book_moves_as_a_whole_and_back(tmp_path):
     subprocess.run(["git", "add", "."], cwd=tmp_path, check=True)
 
     changed = move(tmp_path, NEW)
-    expected = {"_config.yml", "README.md", "pyproject.toml"}
+    expected = {"_config.yml"} | {n for n in REPEATED if "*" not in n}
     assert expected | {f"notebooks/{n.name}" for n in NOTEBOOKS} <= set(changed)
     assert current(tmp_path) == NEW
     for name in files:
