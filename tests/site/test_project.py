@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 from nbformat.v4 import new_code_cell, new_notebook, new_output, writes
-from repository import ROOT, current
+from repository import ROOT, current, published
 
 import wheretolook
 
@@ -70,6 +70,12 @@ def test_code_and_text_have_a_licence_each():
     )
 
 
+def test_the_site_carries_the_licence_of_its_fonts(html):
+    licence = (html / "_static/fonts-licence.txt").read_text(encoding="utf-8")
+    assert "SIL OPEN FONT LICENSE Version 1.1" in licence
+    assert "_static/fonts-licence.txt" in text("LICENSE")
+
+
 def test_the_citation_can_be_read_by_those_who_make_references():
     assert CITATION["cff-version"] == "1.2.0" and CITATION["type"] == "software"
     assert NEEDED <= CITATION.keys() <= KNOWN
@@ -80,7 +86,7 @@ def test_the_citation_can_be_read_by_those_who_make_references():
     for entry in (CITATION, book):
         assert [author["name"] for author in entry["authors"]] == [config["author"]]
         assert entry["title"].startswith(config["title"])
-        assert entry["url"] == current().site
+        assert entry["url"] == published()
     assert CITATION["repository-code"] == current().url
 
 
