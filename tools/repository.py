@@ -2,9 +2,10 @@
 
 ``python tools/repository.py https://github.com/owner/name`` — or ``make repository URL=…``
 
-The address stands in `_config.yml`. Some files can't ask it there: a notebook that was opened on
-Colab, the README on GitHub, the citation. They repeat the owner and the name, and the address of
-the site that GitHub Pages derives from them; this script keeps them in step.
+The address stands in `_config.yml`, with that of the site, which GitHub Pages derives from it.
+Some files can't ask it there: a notebook that was opened on Colab, the README on GitHub, the
+citation. They repeat both, and this script keeps them in step. A site with an address of its own
+(change `html.baseurl`) keeps that.
 """
 
 import re
@@ -49,6 +50,11 @@ def current(root: Path = ROOT) -> Repository:
     """Read the address in `_config.yml`."""
     config = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
     return Repository.of(config["repository"]["url"])
+
+
+def published(root: Path = ROOT) -> str:
+    """Read where the site is published: on GitHub Pages, or where `_config.yml` says instead."""
+    return yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))["html"]["baseurl"]
 
 
 def moved(text: str, old: Repository, new: Repository) -> str:

@@ -7,9 +7,9 @@ import subprocess
 import pytest
 import yaml
 from bs4 import BeautifulSoup
-from repository import ROOT, Repository, current, move, moved
+from repository import ROOT, Repository, current, move, moved, published
 
-BOOK = current()
+BOOK, SITE = current(), published()
 BRANCH = yaml.safe_load((ROOT / "_config.yml").read_text())["repository"]["branch"]
 NAME = f"{BOOK.owner}/{BOOK.name}"
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
@@ -20,12 +20,12 @@ REPEATED = {
         f"{BOOK.url}/actions/workflows/",
         f"mybinder.org/v2/gh/{NAME}/{BRANCH}?",
         f"colab.research.google.com/github/{NAME}/blob/{BRANCH}/",
-        f"[Read the book]({BOOK.site})",
+        f"[Read the book]({SITE})",
         f"{BOOK.url}/releases/latest",
     ],
-    "CITATION.cff": [f"repository-code: {BOOK.url}\n", f"url: {BOOK.site}\n"],
+    "CITATION.cff": [f"repository-code: {BOOK.url}\n", f"url: {SITE}\n"],
     "CHANGELOG.md": [f"{BOOK.url}/compare/", f"{BOOK.url}/releases/tag/"],
-    "pyproject.toml": [f'Repository = "{BOOK.url}"', f'Book = "{BOOK.site}"'],
+    "pyproject.toml": [f'Repository = "{BOOK.url}"', f'Book = "{SITE}"'],
 }
 
 
@@ -91,7 +91,7 @@ def test_the_book_moves_as_a_whole_and_back(tmp_path):
     assert current(tmp_path) == NEW
     for name in files:
         text = (tmp_path / name).read_text(encoding="utf-8")
-        assert BOOK.url not in text and f"/{NAME}/" not in text and BOOK.site not in text, name
+        assert BOOK.url not in text and f"/{NAME}/" not in text and SITE not in text, name
     assert move(tmp_path, NEW) == []
 
     move(tmp_path, BOOK)
