@@ -104,6 +104,10 @@ class Pages(http.server.SimpleHTTPRequestHandler):
         """Take away the folder."""
         return super().translate_path("/" + path.removeprefix(self.folder))
 
+    def list_directory(self, path: str) -> None:
+        """List none."""
+        self.send_error(404)
+
     def send_error(self, code: int, *args: object) -> None:
         """Show the page for what is not there."""
         body = (Path(self.directory) / "404.html").read_bytes()
