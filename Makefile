@@ -6,7 +6,11 @@
 #   make evidence  train all seeds and write the tables that chapters quote
 #   make test-colab      all notebooks with the old ipywidgets and IPython that Colab has
 #   make test-rounding   all notebooks, trained anew, on processors that round differently
+#   make test-newest     everything, with the newest libraries that pyproject.toml admits
+#   make links     ask every link to another site whether it still leads somewhere
+#   make zip       the site, the notebooks and the package in one archive, for use offline
 #   make bench     how fast and how large things are; make bench ONLY=attention for one
+#   make repository URL=https://github.com/owner/name   give the book another address
 #   make lint      check the style;  make clean   remove what was built
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
@@ -18,7 +22,8 @@ HTML := _build/html
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: book serve test test-colab test-rounding chapter evidence bench lint clean browser
+.PHONY: book serve zip test test-colab test-rounding test-newest links chapter evidence bench lint \
+	clean browser repository
 .DELETE_ON_ERROR:
 
 # The stamp is older than its inputs exactly when the set-up must be repeated.
@@ -35,6 +40,9 @@ book: $(READY)
 	@$(RUN)/jupyter-book build . -W -n --keep-going \
 		|| { rm -f _build/.doctrees/environment.pickle; exit 1; }
 	@echo "The book is ready: open $(CURDIR)/$(HTML)/index.html or run 'make serve'."
+
+zip: book
+	@$(RUN)/python tools/archive.py
 
 serve: book
 	@echo "http://localhost:$(PORT)/ (stop with Ctrl-C)"
@@ -62,6 +70,18 @@ test-rounding: $(READY)
 	$(RUN)/python tools/run_notebooks.py --cold --with MKL_CBWR=COMPATIBLE
 	$(RUN)/python tools/run_notebooks.py --cold --with ONEDNN_MAX_CPU_ISA=AVX2
 
+# Not the pins: what a reader gets who installs today. What the pins have built is no use to it.
+NEWEST := .venv-newest
+test-newest: clean
+	$(PYTHON) -m venv --clear $(NEWEST)
+	$(NEWEST)/bin/python -m pip install --quiet --editable ".[dev]"
+	@touch $(NEWEST)/.ready
+	@$(MAKE) --no-print-directory test VENV=$(NEWEST)
+
+# Its own folder, since it writes into it; the executed notebooks are those of the book.
+links: $(READY)
+	@$(RUN)/jupyter-book build . --builder custom --custom-builder linkcheck --keep-going
+
 browser: $(READY)
 	@$(RUN)/python tools/browser.py
 
@@ -80,6 +100,9 @@ evidence: $(READY)
 
 bench: $(READY)
 	@$(RUN)/python -m tools.benches $(ONLY)
+
+repository: $(READY)
+	@$(RUN)/python tools/repository.py "$(URL)"
 
 # The set-up stays; remove $(VENV) by hand to repeat that too.
 clean:

@@ -2,6 +2,7 @@
 
 import re
 from html import unescape
+from importlib.metadata import files
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -54,6 +55,9 @@ def write_font(app: Sphinx, error: Exception | None) -> None:
                 f'src: url(cjk-{name}.woff2) format("woff2"); unicode-range: {covered}; }}\n'
             )
     (Path(app.outdir) / "_static/cjk.css").write_text("".join(rules), encoding="utf-8")
+    # Whoever passes on a font passes on its licence; all fonts of the site have the same.
+    (licence,) = (f for f in files("pylopdf-fonts-zh-cn") if f.name == "LICENSE")
+    (Path(app.outdir) / "_static/fonts-licence.txt").write_text(licence.read_text(), "utf-8")
 
 
 def launch_notebooks_only(

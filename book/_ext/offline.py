@@ -49,6 +49,17 @@ def icons(static: Path, pages: str) -> set[int]:
     return {ord(code) if len(code) == 1 else int(code, 16) for code in used}
 
 
+def search_quietly(options: Path) -> None:
+    """Let the search, in a copy that lies in a folder, list pages without asking for their text.
+
+    A browser lets no page read another file. The list itself is in a script, so it is complete.
+    """
+    line = 'if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;\n'
+    text = options.read_text(encoding="utf-8")
+    if line not in text:
+        options.write_text(f"{text}\n{line}", encoding="utf-8")
+
+
 def trim(app: Sphinx, error: Exception | None) -> None:
     """Clean the pages, drop dead files and keep only the icons in use."""
     if error or app.builder.format != "html":
@@ -65,6 +76,7 @@ def trim(app: Sphinx, error: Exception | None) -> None:
     codes = icons(static, pages)
     for font in static.rglob("fa-*.woff2"):
         font.write_bytes(subset(font, codes))
+    search_quietly(static / "documentation_options.js")
     (out / ".nojekyll").touch()
 
 
