@@ -8,6 +8,7 @@ from pathlib import Path
 
 from .chapter import chapters
 from .grade import Class, grade, set_chapter
+from .release import release
 from .submissions import collect
 
 _GUARDS = {
@@ -40,11 +41,14 @@ def main(arguments: list[str] | None = None) -> int:
     job.add_argument("--out", type=Path, help="else _build/grades/ and the chapter")
     job.add_argument("--again", action="store_true", help="mark also what is marked already")
     job.add_argument("--workers", type=int, default=os.cpu_count() or 1)
+    job = jobs.add_parser("student", help="make the notebooks for students")
+    job.add_argument("--references", type=Path, default=Path("book/references.bib"))
+    job.add_argument("--out", type=Path, default=Path("_build/student"))
     for each in jobs.choices.values():
         each.add_argument("--notebooks", type=Path, default=Path("notebooks"), help="of the book")
     given = parser.parse_args(arguments)
     try:
-        return _grade(given)
+        return _grade(given) if given.job == "grade" else _student(given)
     except (ValueError, OSError) as error:
         print(error, file=sys.stderr)
         return 2
@@ -68,6 +72,12 @@ def _grade(given: argparse.Namespace) -> int:
     print("Each student's process had:", ", ".join(t for g, t in _GUARDS.items() if g in both))
     if missing := [t for g, t in _GUARDS.items() if g not in both]:
         print("It did NOT have:", ", ".join(missing), "(see teaching.md, What guards what)")
+    return 0
+
+
+def _student(given: argparse.Namespace) -> int:
+    files = release(chapters(given.notebooks), given.references, given.out)
+    print(f"{len(files)} notebooks for students are in {given.out}")
     return 0
 
 

@@ -64,7 +64,7 @@ class Chapter:
     @cached_property
     def tasks(self) -> list[Task]:
         """The code exercises, in order."""
-        titles = dict(self._titles())
+        titles = dict(self.titles)
         found = []
         for cell in self.cells:
             if cell["cell_type"] == "code" and cell["id"].endswith("-check"):
@@ -93,7 +93,9 @@ class Chapter:
                 kept += [ast.unparse(node) for node in ast.parse(joined(cell)).body if _lasts(node)]
         return kept
 
-    def _titles(self) -> Iterator[tuple[str, str]]:
+    @property
+    def titles(self) -> Iterator[tuple[str, str]]:
+        """The id of each exercise's cell, and its title, which the site's gate has."""
         for cell in self.notebook["cells"]:
             if cell["id"].endswith("-start") and "{exercise-start}" in joined(cell):
                 first = joined(cell).splitlines()[0]

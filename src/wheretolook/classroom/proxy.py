@@ -350,7 +350,7 @@ def built(reply: dict[str, Any], tensors: list[Tensor]) -> Any:
     if word == "list":
         return tensors[0].tolist() if tensors else [object()] * min(int(reply["length"]), 1000)
     if word == "tuple":
-        return (None,) * min(int(reply["length"]), 1000)
+        return type(_name(reply["type"]), (tuple,), {})((None,) * min(int(reply["length"]), 1000))
     if word in ("object", "class"):
         made = type(_name(reply["type"]), (), {})
         return made if word == "class" else made()

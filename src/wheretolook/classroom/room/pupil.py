@@ -160,13 +160,14 @@ def _value(result: Any, tensors: list[Tensor]) -> dict[str, Any]:
     if isinstance(result, bool | str):
         return {"is": "plain", "value": result[:300] if isinstance(result, str) else result}
     if isinstance(result, numbers.Real):
-        return {"is": "plain", "value": float(result)}
+        short = type(result) is int and abs(result) < 1 << 53
+        return {"is": "plain", "value": result if short else float(result)}
     if isinstance(result, Tensor):
         tensors.append(result.detach().to_dense())
         return {"is": "tensor"}
     kind = type(result).__name__[:40]
     if isinstance(result, tuple):
-        return {"is": "tuple", "length": len(result)}
+        return {"is": "tuple", "length": len(result), "type": kind}
     if kind == "ndarray" or isinstance(result, list):
         with contextlib.suppress(Exception):
             tensors.append(torch.as_tensor(result))
