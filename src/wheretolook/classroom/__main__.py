@@ -6,7 +6,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from .chapter import chapters
+from .chapter import Chapter, chapters, chosen
 from .grade import Class, grade, set_chapter
 from .release import release
 from .submissions import collect
@@ -45,6 +45,7 @@ def main(arguments: list[str] | None = None) -> int:
     job.add_argument("--references", type=Path, default=Path("book/references.bib"))
     job.add_argument("--out", type=Path, default=Path("_build/student"))
     for each in jobs.choices.values():
+        each.add_argument("--variant", type=Path, help="which exercises are graded, and how: TOML")
         each.add_argument("--notebooks", type=Path, default=Path("notebooks"), help="of the book")
     given = parser.parse_args(arguments)
     try:
@@ -57,8 +58,12 @@ def main(arguments: list[str] | None = None) -> int:
         return 130
 
 
+def _book(given: argparse.Namespace) -> list[Chapter]:
+    return chapters(given.notebooks, chosen(given.variant) if given.variant else None)
+
+
 def _grade(given: argparse.Namespace) -> int:
-    book = chapters(given.notebooks)
+    book = _book(given)
     submissions = collect(given.submissions, [c.name for c in book])
     chapter = set_chapter(submissions, book, given.chapter)
     out = given.out or Path("_build") / "grades" / chapter.name
@@ -76,7 +81,7 @@ def _grade(given: argparse.Namespace) -> int:
 
 
 def _student(given: argparse.Namespace) -> int:
-    files = release(chapters(given.notebooks), given.references, given.out)
+    files = release(_book(given), given.references, given.out)
     print(f"{len(files)} notebooks for students are in {given.out}")
     return 0
 

@@ -6,13 +6,21 @@ exercises there are, what the answer is called, who checks it, and for how many 
 
 import ast
 import json
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Chapter", "Task", "chapters", "joined", "plain"]
+from wheretolook.check.variants import VARIANTS
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+__all__ = ["Chapter", "Task", "chapters", "chosen", "joined", "plain", "tags"]
 
 
 @dataclass(frozen=True)
@@ -31,6 +39,8 @@ class Task:
         The name of its checker in `wheretolook.check`.
     points : float
         What a right answer earns.
+    variant : mapping
+        The parameter of its graded form and the value; empty for the practice form.
     """
 
     id: str
@@ -38,6 +48,18 @@ class Task:
     answer: str
     checker: str
     points: float
+    variant: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def call(self) -> str:
+        """The line that checks it."""
+        if not self.variant:
+            return f"check.{self.checker}({self.answer}, points={self.points:g})"
+        ((name, value),) = self.variant.items()
+        value = f'"{value}"' if isinstance(value, str) else value
+        return (
+            f'check.varied("{self.checker}", {self.answer}, points={self.points:g}, {name}={value})'
+        )
 
 
 @dataclass(frozen=True)
@@ -50,29 +72,38 @@ class Chapter:
         Such as "05-masking".
     notebook : dict
         The notebook's JSON.
+    choices : mapping
+        For each checker whose exercise is graded, the parameter and its value.
     """
 
     name: str
     notebook: dict[str, Any]
+    choices: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @cached_property
     def cells(self) -> list[dict[str, Any]]:
         """Those that a student gets: no solution, no gate around it, no assertion of the build."""
         left_out = {"book-only", "remove-cell"}
-        return [c for c in self.notebook["cells"] if not left_out & set(tags(c))]
+        calls = {f"{task.id}-check": task.call for task in self.tasks if task.variant}
+        return [
+            {**c, "source": calls[c["id"]]} if c["id"] in calls else c
+            for c in self.notebook["cells"]
+            if not left_out & set(tags(c))
+        ]
 
     @cached_property
     def tasks(self) -> list[Task]:
         """The code exercises, in order."""
         titles = dict(self.titles)
         found = []
-        for cell in self.cells:
+        for cell in self.notebook["cells"]:
             if cell["cell_type"] == "code" and cell["id"].endswith("-check"):
                 call = ast.parse(joined(cell)).body[0].value
                 given = {k.arg: ast.literal_eval(k.value) for k in call.keywords}
                 name = cell["id"].removesuffix("-check")
-                task = Task(name, titles[name], call.args[0].id, call.func.attr, given["points"])
-                found.append(task)
+                answer, checker = call.args[0].id, call.func.attr
+                variant = self.choices.get(checker, {})
+                found.append(Task(name, titles[name], answer, checker, given["points"], variant))
         return found
 
     @cached_property
@@ -102,13 +133,15 @@ class Chapter:
                 yield cell["id"].removesuffix("-start"), first.partition("}")[2].strip()
 
 
-def chapters(folder: Path) -> list[Chapter]:
+def chapters(folder: Path, choices: Mapping[str, Mapping[str, Any]] | None = None) -> list[Chapter]:
     """Read all chapters of the book.
 
     Parameters
     ----------
     folder : Path
         Where the notebooks are.
+    choices : mapping, optional
+        For each checker whose exercise is graded, the parameter and its value.
 
     Returns
     -------
@@ -123,7 +156,35 @@ def chapters(folder: Path) -> list[Chapter]:
     files = sorted(folder.glob("[0-9][0-9]-*.ipynb"))
     if not files:
         raise ValueError(f"no chapters in {folder}: give the folder notebooks/ of the book")
-    return [Chapter(f.stem, json.loads(f.read_text(encoding="utf-8"))) for f in files]
+    return [
+        Chapter(f.stem, json.loads(f.read_text(encoding="utf-8")), choices or {}) for f in files
+    ]
+
+
+def chosen(file: Path) -> dict[str, dict[str, Any]]:
+    """Read which exercises are graded, and how.
+
+    Parameters
+    ----------
+    file : Path
+        In TOML, with a line such as ``attention_weights.scale = "1/E"`` for each.
+
+    Returns
+    -------
+    dict
+        The parameter and its value, by the name of the checker.
+
+    Raises
+    ------
+    ValueError
+        If it is no TOML, or a name or a value is not known.
+    """
+    choices = tomllib.loads(file.read_text(encoding="utf-8"))
+    for name, given in choices.items():
+        if name not in VARIANTS or not isinstance(given, dict):
+            raise ValueError(f"{file}: {name!r} is none of {', '.join(VARIANTS)}")
+        VARIANTS[name].checked(f"{file}: {name}", given)
+    return choices
 
 
 def joined(cell: dict[str, Any]) -> str:

@@ -266,7 +266,10 @@ class _Visit:
             self._put(task, None, _STOPPED, [Finding(False, str(reply.get("why"))[:300])])
             return
         answer = self._answer(room, task, reply, tensors)
-        marks = getattr(check, task.checker)(answer, points=task.points)
+        if task.variant:
+            marks = check.varied(task.checker, answer, task.points, **task.variant)
+        else:
+            marks = getattr(check, task.checker)(answer, points=task.points)
         if room.gone:
             raise Gone(room.gone)
         self._put(task, float(marks), marks.status, marks.findings)

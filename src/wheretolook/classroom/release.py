@@ -5,6 +5,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from wheretolook.check.variants import VARIANTS
+
 from .chapter import Chapter, Task, joined, tags
 from .plain import Book, plain_text
 
@@ -66,7 +68,7 @@ def _cell(
         if title := titles.get(cell["id"]):
             task = tasks.get(cell["id"])
             points = f" ({task.points:g} points)" if task else ""
-            source = f"### {title}{points}\n\n{source}"
+            source = f"### {title}{points}\n\n{source}{_graded(task)}"
     else:
         own |= {"execution_count": None, "outputs": []}
         name, _, part = cell["id"].rpartition("-")
@@ -76,6 +78,17 @@ def _cell(
             own["metadata"]["jupyter"] = {"source_hidden": True}
     own["source"] = source.splitlines(keepends=True)
     return own
+
+
+def _graded(task: Task | None) -> str:
+    """Say what is different in the graded form, where it can't be overlooked: at the end."""
+    if task is None or not task.variant:
+        return ""
+    says = VARIANTS[task.checker].says(next(iter(task.variant.values())))
+    return (
+        f"\n\n**This one is graded, and one thing is different from the text above:** {says}. "
+        "Where the text or the hint says otherwise, this counts."
+    )
 
 
 def _nbgrader(cell_id: str, task: Task, part: str) -> dict[str, Any]:
