@@ -4,7 +4,6 @@ import contextlib
 import importlib
 import os
 import socket
-import time
 
 import pytest
 import torch
@@ -64,11 +63,11 @@ class Forked(Room):
         self.link.close()
         os.waitpid(self.child, 0)
 
-    def _memory(self) -> int:
+    def used(self) -> float:
         return 0
 
-    def _last_words(self) -> str:
-        return ""
+    def _memory(self) -> int:
+        return 0
 
 
 def _without_package(answer) -> None:
@@ -86,7 +85,7 @@ def through(checker, answer, **points):
         if reply["is"] == "borrowed":
             return checker(Stranger(), **points)
         if reply["is"] == "function":
-            far = Answer(room, "answer", reply["signature"], time.monotonic() + 60)
+            far = Answer(room, "answer", reply["signature"])
             marks = checker(far, **points)
         else:
             marks = checker(built(reply, tensors), **points)

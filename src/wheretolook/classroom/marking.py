@@ -1,8 +1,8 @@
 """Mark one notebook: whatever is in it, and whatever it does, there is a result."""
 
+import contextlib
 import json
-import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -206,7 +206,7 @@ class _Visit:
         self, chapter: Chapter, cells: list[tuple[int, str]], limits: Limits, uid: int
     ) -> None:
         self.chapter, self.cells, self.limits, self.uid = chapter, cells, limits, uid
-        self.until = time.monotonic() + limits.whole
+        self.spent = 0.0
         self.left = list(chapter.tasks)
         self.skipped: dict[int, str] = {}
         self.at: int | Task | None = None
@@ -214,11 +214,11 @@ class _Visit:
 
     def result(self) -> Result:
         for _ in range(_RESTARTS):
-            if not self.left or time.monotonic() > self.until:
+            if not self.left or self.spent > self.limits.whole:
                 break
             self.at = None
             try:
-                with Room(self.limits, self.uid) as room:
+                with Room(self.limits, self.uid) as room, self._counted(room):
                     self.marked.guards = room.guards
                     self._run(room)
                     while self.left:
@@ -229,6 +229,13 @@ class _Visit:
         for task in self.left:
             self._put(task, None, _STOPPED, [Finding(False, "the notebook takes too long in all")])
         return self._sorted()
+
+    @contextlib.contextmanager
+    def _counted(self, room: Room) -> Iterator[None]:
+        try:
+            yield
+        finally:
+            self.spent += room.used()
 
     def _note(self, why: str) -> None:
         """Remember what ended the process, so that it is not tried again."""
@@ -256,7 +263,7 @@ class _Visit:
             if message.get("cell") != number:
                 room._end("an answer in no known form")
             self.at = number
-            if time.monotonic() > self.until:
+            if self.spent + room.used() > self.limits.whole:
                 room._end("the notebook takes too long in all")
 
     def _try(self, room: Room, task: Task) -> None:
@@ -281,8 +288,7 @@ class _Visit:
         if word == "borrowed":
             return Stranger()
         if word == "function":
-            until = min(self.until, time.monotonic() + 3 * self.limits.call)
-            return Answer(room, task.answer, reply.get("signature"), until)
+            return Answer(room, task.answer, reply.get("signature"))
         try:
             return built(reply, tensors)
         except Exception:

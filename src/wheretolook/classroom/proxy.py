@@ -34,9 +34,12 @@ __all__ = ["Answer", "Gone", "Limits", "Room"]
 
 _PACKAGE = Path(__file__).parents[1]
 _START = (
-    "import sys; sys.path[:] = {path!r}; from room.pupil import main; "
-    "sys.path.pop(0); main({settings!r})"
+    "import sys; sys.path[:] = {path!r}; import room.pupil; from room.nursery import main; "
+    "sys.path.pop(0); main({number}, {grader})"
 )
+
+
+PATIENCE = 6
 
 
 class Gone(BaseException):
@@ -47,10 +50,13 @@ class Gone(BaseException):
 class Limits:
     """What a student's process may take.
 
+    Seconds are those of a processor, so that a busy machine costs nobody marks. By the clock it may
+    take `PATIENCE` times as long.
+
     Attributes
     ----------
     call : float
-        Seconds for one call of a function.
+        Seconds for one call of a function; all calls of one exercise may take three times as much.
     cell : float
         Seconds for one cell.
     whole : float
@@ -87,10 +93,10 @@ class Room:
         self.limits = limits
         self.scratch = tempfile.mkdtemp(prefix="wheretolook-")
         self.gone = ""
-        self.link, other = socket.socketpair()
-        path, readable, hidden = _libraries()
+        self.process: psutil.Process | None = None
+        self._used = 0.0
+        _, readable, hidden = _libraries()
         settings = {
-            "link": other.fileno(),
             "readable": readable,
             "hidden": hidden,
             "uid": uid,
@@ -98,21 +104,9 @@ class Room:
             "memory": max(limits.memory, 4 << 30),  # of addresses: torch alone takes 2
             "seconds": int(limits.whole),
         }
-        start = _START.format(
-            path=[str(Path(__file__).parent), *path], settings=json.dumps(settings)
-        )
-        self.process = subprocess.Popen(
-            [sys.executable, "-I", "-c", start],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            pass_fds=[other.fileno()],
-            env=_environment(),
-            cwd="/",
-            start_new_session=True,
-        )
-        other.close()
+        self.link, other = socket.socketpair()
         try:
+            self.process = _nursery().start(json.dumps(settings), other)
             message, _ = self.hear(60)
             self.guards = [str(g) for g in message["guards"]]
         except BaseException:
@@ -147,7 +141,7 @@ class Room:
         Parameters
         ----------
         seconds : float
-            For how long.
+                For how long, of a processor's time.
 
         Returns
         -------
@@ -159,11 +153,14 @@ class Room:
         Gone
             If nothing was, or the process took more than it may. It is ended then.
         """
-        until = time.monotonic() + seconds
+        start, used = time.monotonic(), self.used()
         try:
-            return wire.receive(self.link, lambda: self._wait(until, seconds))
+            message, tensors = wire.receive(self.link, lambda: self._wait(start, used, seconds))
         except wire.Broken as reason:
-            self._end(self._last_words() or str(reason))
+            self._end(str(reason))
+        if isinstance(code := message.get("ended"), int):
+            self._end(_last_words(code))
+        return message, tensors
 
     def ask(
         self, message: dict[str, Any], tensors: Iterable[Tensor] = ()
@@ -175,50 +172,48 @@ class Room:
     def close(self) -> None:
         """End the process with everything that it started, and remove its folder."""
         self.link.close()
-        family = []
-        with contextlib.suppress(psutil.Error):
-            family = psutil.Process(self.process.pid).children(recursive=True)
-        for member in family:
-            _kill(member.kill)
-        _kill(lambda: os.killpg(self.process.pid, signal.SIGTERM))
-        try:
-            self.process.wait(2)
-        except subprocess.TimeoutExpired:
-            _kill(lambda: os.killpg(self.process.pid, signal.SIGKILL))
-            self.process.wait()
+        if self.process is not None:
+            family = [self.process]  # the one outside; with it goes its whole world
+            with contextlib.suppress(psutil.Error):
+                family += self.process.children(recursive=True)
+            _kill(self.process.terminate)
+            for member in reversed(family):
+                _kill(member.kill) if member is not self.process else None
+            psutil.wait_procs(family, timeout=5)
+            for member in family:
+                _kill(member.kill)
         shutil.rmtree(self.scratch, ignore_errors=True)
 
-    def _wait(self, until: float, seconds: float) -> None:
-        while not select.select([self.link], [], [], 0.1)[0]:
-            if time.monotonic() > until:
+    def used(self) -> float:
+        """Return how many seconds of a processor all its processes have used, as far as known."""
+        total = 0.0
+        with contextlib.suppress(psutil.Error):
+            for member in self.process.children(recursive=True):
+                total += sum(member.cpu_times()[:4])  # with those of children that have ended
+        self._used = max(self._used, total)
+        return self._used
+
+    def _wait(self, start: float, used: float, seconds: float) -> None:
+        """Wait for a byte; end the process if it has had its time, or takes too much memory."""
+        late = start + PATIENCE * seconds
+        while not (ready := select.select([self.link], [], [], 0.1)[0]) or time.monotonic() > late:
+            if time.monotonic() > late or self.used() > used + seconds:
                 self._end(f"no answer within {seconds:g} seconds")
             if self._memory() > self.limits.memory:
                 self._end(f"more than {self.limits.memory / 2**30:g} GB of memory")
-        if time.monotonic() > until:  # it talks, and does not come to an end
-            self._end(f"no answer within {seconds:g} seconds")
+            if ready:
+                return
 
     def _memory(self) -> int:
         """Count the bytes of the whole family; what is shared counts once, if that is needed."""
         try:
-            family = psutil.Process(self.process.pid).children(recursive=True)
+            family = self.process.children(recursive=True)
             total = sum(member.memory_info().rss for member in family)
             if total > self.limits.memory and sys.platform == "linux":
                 return sum(member.memory_full_info().pss for member in family)
         except psutil.Error:  # one ended while it was looked at
             return 0
         return total
-
-    def _last_words(self) -> str:
-        try:
-            code = self.process.wait(2)
-        except subprocess.TimeoutExpired:
-            return ""
-        number = -code if code < 0 else 256 - code if code > 128 else 0
-        if number in (signal.SIGXCPU, signal.SIGKILL):
-            return "ended by the system: too much time or memory"
-        if number:
-            return f"crashed (signal {number})"
-        return f"the process ended itself (exit {code})"
 
     def _end(self, why: str) -> NoReturn:
         self.gone = self.gone or why
@@ -237,12 +232,11 @@ class Answer:
         What it is called there.
     signature : list, optional
         Name, kind and default of each parameter, as told from there.
-    until : float
-        When there is no more time, by `time.monotonic`.
     """
 
-    def __init__(self, room: Room, name: str, signature: Any, until: float) -> None:
-        self.room, self.name, self.until = room, name, until
+    def __init__(self, room: Room, name: str, signature: Any) -> None:
+        self.room, self.name = room, name
+        self.most = room.used() + 3 * room.limits.call
         self.borrowed = False
         # Unknown or nonsense: then a call will show.
         with contextlib.suppress(TypeError, ValueError):
@@ -254,7 +248,7 @@ class Answer:
 
     def __call__(self, *inputs: Any) -> Any:
         """Call it there, and build its result here."""
-        if time.monotonic() > self.until:
+        if self.room.used() > self.most:
             self.room._end("too slow in all")
         tensors = [x for x in inputs if isinstance(x, Tensor)]
         places = iter(range(len(tensors)))
@@ -383,6 +377,55 @@ def _change(x: Any) -> None:
 def _kill(action: Callable[[], None]) -> None:
     with contextlib.suppress(psutil.Error, OSError):
         action()
+
+
+class _Nursery:
+    """The process that forks students' processes; one for each marker."""
+
+    def __init__(self) -> None:
+        self.owner = os.getpid()
+        self.control, other = socket.socketpair()
+        path, *_ = _libraries()
+        start = _START.format(
+            path=[str(Path(__file__).parent), *path], number=other.fileno(), grader=self.owner
+        )
+        self.process = subprocess.Popen(
+            [sys.executable, "-I", "-c", start],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            pass_fds=[other.fileno()],
+            env=_environment(),
+            cwd="/",
+        )
+        other.close()
+
+    def start(self, settings: str, link: socket.socket) -> psutil.Process:
+        """Start a student's process that holds the other end of a connection."""
+        with link:
+            socket.send_fds(self.control, [settings.encode()], [link.fileno()])
+        number = b""
+        while not number.endswith(b"\n"):
+            if not (part := self.control.recv(32)):
+                raise RuntimeError("no process can be started for students")
+            number += part
+        return psutil.Process(int(number))
+
+
+_running: list[_Nursery] = []
+
+
+def _nursery() -> _Nursery:
+    """Return this process's nursery, and start it when it is needed first."""
+    if not _running or _running[0].owner != os.getpid() or _running[0].process.poll() is not None:
+        _running[:] = [_Nursery()]
+    return _running[0]
+
+
+def _last_words(code: int) -> str:
+    if -code in (signal.SIGXCPU, signal.SIGKILL):
+        return "ended by the system: too much time or memory"
+    return f"crashed (signal {-code})" if code < 0 else f"the process ended itself (exit {code})"
 
 
 def _libraries() -> tuple[list[str], list[str], list[str]]:

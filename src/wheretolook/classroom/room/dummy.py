@@ -2,7 +2,7 @@
 
 In the room, ``import wheretolook`` succeeds whatever is imported from it, so that a notebook's
 cells go on; but each name is a `Blank`, which computes nothing. Calling one while an answer is
-tried is noticed.
+tried is noticed. Libraries that draw are stood in for as well, which saves their import.
 """
 
 import sys
@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 __all__ = ["Blank", "Borrowed", "install"]
 
 _NAME = "wheretolook"
+_DRAWS = ("matplotlib", "ipywidgets", "IPython", "seaborn", "plotly")
 
 
 class Borrowed(Exception):
@@ -53,6 +54,19 @@ class Blank:
         raise Borrowed("the package wheretolook can't be called here")
 
 
+class Silent(Blank):
+    """Any name of a library that draws: nobody looks, so that an answer may well call it."""
+
+    def __call__(self, *_: Any, **__: Any) -> "Silent":
+        """Draw nothing."""
+        return self
+
+    def __getattr__(self, name: str) -> "Silent":
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self
+
+
 class _Module(types.ModuleType):
     __all__: list[str] = []
     __version__ = "0"
@@ -60,12 +74,12 @@ class _Module(types.ModuleType):
     def __getattr__(self, name: str) -> Blank:
         if name.startswith("__"):
             raise AttributeError(name)
-        return Blank()
+        return Blank() if self.__name__.partition(".")[0] == _NAME else Silent()
 
 
 class _Finder(MetaPathFinder, Loader):
     def find_spec(self, name: str, *_: Any) -> ModuleSpec | None:
-        if name.partition(".")[0] != _NAME:
+        if name.partition(".")[0] not in (_NAME, *_DRAWS):
             return None
         return ModuleSpec(name, self, is_package=True)
 
@@ -77,7 +91,7 @@ class _Finder(MetaPathFinder, Loader):
 
 
 def install() -> None:
-    """Let every import of the package find the stand-in from now on."""
-    for name in [n for n in sys.modules if n.partition(".")[0] == _NAME]:
+    """Let every import of the package, and of what only draws, find the stand-in from now on."""
+    for name in [n for n in sys.modules if n.partition(".")[0] in (_NAME, *_DRAWS)]:
         del sys.modules[name]
     sys.meta_path.insert(0, _Finder())
