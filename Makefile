@@ -3,6 +3,8 @@
 #   make serve     open it on localhost
 #   make test      everything that must hold: lint, units, notebooks, site, browser
 #   make chapter N=04   the book again, where only that chapter is new, and where its page is
+#   make student   notebooks for students, in _build/student (VARIANT=file.toml: graded forms)
+#   make grade SUBMISSIONS=folder   marks and feedback, in _build/grades (CHAPTER=05, VARIANT=…)
 #   make evidence  train all seeds and write the tables that chapters quote
 #   make lint      check the style;  make clean   remove what was built
 
@@ -15,7 +17,7 @@ HTML := _build/html
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: book serve test chapter evidence lint clean browser
+.PHONY: book serve test chapter student grade evidence lint clean browser
 .DELETE_ON_ERROR:
 
 # The stamp is older than its inputs exactly when the set-up must be repeated.
@@ -57,6 +59,17 @@ chapter: $(READY)
 
 evidence: $(READY)
 	$(RUN)/python -m wheretolook.evidence
+
+CLASSROOM := $(RUN)/python -m wheretolook.classroom
+FORM = $(if $(VARIANT),--variant "$(VARIANT)")
+
+student: $(READY)
+	@$(CLASSROOM) student $(FORM)
+
+# An interrupted run goes on where it was.
+grade: $(READY)
+	@test -n "$(SUBMISSIONS)" || { echo "Say which: make grade SUBMISSIONS=folder-or-zip"; exit 2; }
+	@$(CLASSROOM) grade "$(SUBMISSIONS)" $(FORM) $(if $(CHAPTER),--chapter $(CHAPTER))
 
 # The set-up stays; remove $(VENV) by hand to repeat that too.
 clean:

@@ -7,7 +7,7 @@ Each module holds one idea and imports only from those above it in this list: ``
 ``stack`` (chapter 6), ``offsets`` (chapter 7), ``transformer`` and ``transformer_translator``
 (chapter 8); ``links`` and ``measures``, which train and question the sentence models
 (``data.links`` holds the sentences, ``evidence.links`` the tables about them); ``evidence``;
-``tokens``, ``figures``, ``explore``.
+``tokens``, ``figures``, ``explore``; ``classroom``, which leans on ``check`` alone.
 """
 
 __version__ = "0.1.0"

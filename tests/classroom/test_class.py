@@ -14,7 +14,7 @@ from wheretolook.classroom.chapter import chapters
 from wheretolook.classroom.grade import Class, grade
 from wheretolook.classroom.proxy import Limits
 from wheretolook.classroom.release import release
-from wheretolook.classroom.submissions import collect, whose
+from wheretolook.classroom.submissions import collect
 
 ROOT = Path(__file__).parents[2]
 BOOK = chapters(ROOT / "notebooks")
@@ -41,13 +41,10 @@ def course(tmp_path_factory):
     found = collect(home / "submissions", TITLES)
     grade(found, Class(BOOK[3], BOOK, out, LIMITS, workers=2))
     with (out / "marks.csv").open(encoding="utf-8-sig") as stream:
-        marks = {(row["student"], row["id"]): row for row in csv.DictReader(stream)}
+        rows = {(row["student"], row["id"]): row for row in csv.DictReader(stream)}
+    marks = {s.file: rows[f"'{s.student}" if s.student[0] == "=" else s.student, s.id]
+             for s in found}  # fmt: skip
     return truth, marks, out, time.monotonic() - start
-
-
-def row(student, marks):
-    name, number = whose(Path(student.path), TITLES)
-    return marks[f"'{name}" if name.startswith("=") else name, number]
 
 
 def test_every_mark_and_every_status_is_the_truth(course, record_property):
@@ -55,7 +52,7 @@ def test_every_mark_and_every_status_is_the_truth(course, record_property):
     assert len(marks) == len(truth) >= 60
     wrong = []
     for student in truth:
-        got = row(student, marks)
+        got = marks[student.path]
         cells = [got[k] for k in got if k.startswith("ex-")]
         earned = tuple(float(c) if c else None for c in cells)
         # Where the system may be quicker than the limit, both are true.
@@ -72,7 +69,7 @@ def test_every_mark_and_every_status_is_the_truth(course, record_property):
 def test_a_true_zero_and_a_failure_to_run_look_different(course):
     truth, marks, *_ = course
     for student in truth:
-        got = row(student, marks)
+        got = marks[student.path]
         failed = None in student.truth and "|" not in student.status
         if failed:
             assert got["status"] != "marked"

@@ -93,9 +93,8 @@ class Variant(NamedTuple):
             else value in self.accepts
         )
         if set(given) != {self.parameter} or not fits:
-            raise ValueError(
-                f"{name}: {dict(given)} given; accepted: {self.parameter} = {accepted}"
-            )
+            came = ", ".join(f"{key} = {x!r}" for key, x in given.items()) or "nothing"
+            raise ValueError(f"{name}: {came}; accepted: {self.parameter} = {accepted}")
         return value
 
 

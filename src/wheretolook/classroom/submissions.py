@@ -19,7 +19,7 @@ MOST = 100 << 20  # bytes of one notebook
 _MOODLE = re.compile(r"^(?P<name>.+?)_(?P<id>\d+)_assignsubmission_[a-z]+(_|$)")
 _CANVAS = re.compile(r"^(?P<name>[^_]+)_(LATE_)?(?P<id>\d+)_\d+_")
 _COPY = re.compile(r"^(Copy of|Kopie von|Copie de|Copia de|副本)[\s_-]*|^[\s_-]*(的)?副本", re.I)
-_AGAIN = re.compile(r"[\s_-]*(\(\d+\)|-\d{1,2}|的?副本|_?copy\d*|- copy)$", re.I)
+_AGAIN = re.compile(r"[\s_-]*\(\d+\)|[\s_-]*(-\d{1,2}|的?副本|_?copy\d*|- copy)$", re.I)
 
 
 @dataclass(frozen=True)
@@ -76,8 +76,9 @@ def collect(place: Path, titles: list[str]) -> list[Submission]:
         If there is nothing.
     """
     latest: dict[tuple[str, str], Submission] = {}
-    for path, content, time in _files(place):
-        student, number = whose(path, titles)
+    files = list(_files(place))
+    names = _names([path for path, *_ in files], titles)
+    for (path, content, time), (student, number) in zip(files, names, strict=True):
         one = Submission(student, number, str(path), content, time)
         other = latest.get(one.key)
         if other is None:
@@ -125,6 +126,18 @@ def whose(path: PurePosixPath, titles: list[str]) -> tuple[str, str]:
         if name := _tidy(_without(part, titles)):
             return name, ""
     return path.name, ""
+
+
+def _names(paths: list[PurePosixPath], titles: list[str]) -> list[tuple[str, str]]:
+    """Name all of them: where files of one name lie in many folders, the folders are students."""
+    names = [whose(path, titles) for path in paths]
+    folders: dict[tuple[str, str], set[PurePosixPath]] = {}
+    for path, name in zip(paths, names, strict=True):
+        folders.setdefault(name, set()).add(path.parent)
+    return [
+        whose(path.parent, titles) if not name[1] and len(folders[name]) > 1 else name
+        for path, name in zip(paths, names, strict=True)
+    ]
 
 
 def _without(name: str, titles: list[str]) -> str:
@@ -183,4 +196,4 @@ def _zipped(file: Path, folder: PurePosixPath) -> Iterator[tuple[PurePosixPath, 
 
 
 def _skipped(path: PurePosixPath) -> bool:
-    return any(p == "__MACOSX" or p.startswith(".") for p in path.parts)
+    return any(p == "__MACOSX" or (p.startswith(".") and p != "..") for p in path.parts)
