@@ -37,7 +37,7 @@ def test_one_valid_notebook_for_each_chapter(released):
 
 
 def test_there_is_no_solution_in_it(released):
-    """Neither a solution's cell nor a function of one; one line alone may be what a chapter says."""
+    """Neither a solution's cell nor its function; a chapter itself may say one line of it."""
     for chapter in BOOK:
         text = text_of(released[chapter.name])
         sources = {plain(cell.source) for cell in released[chapter.name].cells}

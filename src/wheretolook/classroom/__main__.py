@@ -63,6 +63,8 @@ def _book(given: argparse.Namespace) -> list[Chapter]:
 
 
 def _grade(given: argparse.Namespace) -> int:
+    if not hasattr(os, "fork"):
+        raise ValueError("marking needs Linux or macOS: on Windows use WSL or a container")
     book = _book(given)
     submissions = collect(given.submissions, [c.name for c in book])
     chapter = set_chapter(submissions, book, given.chapter)

@@ -173,22 +173,25 @@ class Room:
         """End the process with everything that it started, and remove its folder."""
         self.link.close()
         if self.process is not None:
-            family = [self.process]  # the one outside; with it goes its whole world
+            family = [self.process]
             with contextlib.suppress(psutil.Error):
-                family += self.process.children(recursive=True)
-            _kill(self.process.terminate)
-            for member in reversed(family):
-                _kill(member.kill) if member is not self.process else None
+                family = self._family()
+            _kill(self.process.terminate)  # the one outside ends its world before itself
+            for member in family[1:]:
+                _kill(member.kill)
             psutil.wait_procs(family, timeout=5)
             for member in family:
                 _kill(member.kill)
         shutil.rmtree(self.scratch, ignore_errors=True)
 
+    def _family(self) -> list[psutil.Process]:
+        return [self.process, *self.process.children(recursive=True)]
+
     def used(self) -> float:
         """Return how many seconds of a processor all its processes have used, as far as known."""
         total = 0.0
         with contextlib.suppress(psutil.Error):
-            for member in self.process.children(recursive=True):
+            for member in self._family():
                 total += sum(member.cpu_times()[:4])  # with those of children that have ended
         self._used = max(self._used, total)
         return self._used
@@ -207,7 +210,7 @@ class Room:
     def _memory(self) -> int:
         """Count the bytes of the whole family; what is shared counts once, if that is needed."""
         try:
-            family = self.process.children(recursive=True)
+            family = self._family()
             total = sum(member.memory_info().rss for member in family)
             if total > self.limits.memory and sys.platform == "linux":
                 return sum(member.memory_full_info().pss for member in family)
