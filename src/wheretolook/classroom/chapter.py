@@ -91,6 +91,11 @@ class Chapter:
             if not left_out & set(tags(c))
         ]
 
+    @property
+    def title(self) -> str:
+        """Its first heading."""
+        return joined(self.notebook["cells"][0]).splitlines()[0].lstrip("# ")
+
     @cached_property
     def tasks(self) -> list[Task]:
         """The code exercises, in order."""

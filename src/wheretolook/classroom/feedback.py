@@ -64,7 +64,7 @@ def page(row: Row, chapter: Chapter, earlier: int = 0) -> str:
         else:
             parts.append(shown(entry)._repr_html_())
     return _PAGE.format(
-        title=f"Where to Look: {escape(chapter.name)}",
+        title=f"Where to Look, chapter {int(chapter.name[:2])}: {escape(chapter.title)}",
         student=escape(row.student),
         total=total,
         notes="\n".join(f"<p>{escape(note)}</p>" for note in notes),
