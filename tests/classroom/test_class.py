@@ -1,8 +1,10 @@
 """A class of synthetic students, marked in one run by real processes, beside the truth."""
 
+import contextlib
 import csv
 import json
 import re
+import threading
 import time
 from pathlib import Path
 
@@ -22,6 +24,31 @@ TITLES = [chapter.name for chapter in BOOK]
 LIMITS = Limits(call=2, cell=2, whole=60)
 
 
+class Peak(threading.Thread):
+    """Watches how much memory this process and all that it started take together."""
+
+    def __init__(self):
+        super().__init__(daemon=True)
+        self.most, self.done = 0, threading.Event()
+        self.start()
+
+    def run(self):
+        while not self.done.wait(1):
+            own = psutil.Process()
+            total = 0
+            for process in (own, *own.children(recursive=True)):
+                with contextlib.suppress(psutil.Error):
+                    memory = process.memory_full_info()
+                    total += getattr(memory, "pss", memory.uss)
+            self.most = max(self.most, total)
+
+    def stop(self) -> float:
+        """Return the most that was seen, in GB."""
+        self.done.set()
+        self.join()
+        return self.most / 2**30
+
+
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
     """The class, marked: its students, the marks, and how long it took."""
@@ -36,7 +63,7 @@ def course(tmp_path_factory):
         file = home / "submissions" / student.path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(student.content)
-    start = time.monotonic()
+    start, peak = time.monotonic(), Peak()
     out = home / "grades"
     found = collect(home / "submissions", TITLES)
     grade(found, Class(BOOK[3], BOOK, out, LIMITS, workers=2))
@@ -44,11 +71,11 @@ def course(tmp_path_factory):
         rows = {(row["student"], row["id"]): row for row in csv.DictReader(stream)}
     marks = {s.file: rows[f"'{s.student}" if s.student[0] == "=" else s.student, s.id]
              for s in found}  # fmt: skip
-    return truth, marks, out, time.monotonic() - start
+    return truth, marks, out, f"{time.monotonic() - start:.0f} s, at most {peak.stop():.1f} GB"
 
 
 def test_every_mark_and_every_status_is_the_truth(course, record_property):
-    truth, marks, _, seconds = course
+    truth, marks, _, cost = course
     assert len(marks) == len(truth) >= 60
     wrong = []
     for student in truth:
@@ -62,7 +89,7 @@ def test_every_mark_and_every_status_is_the_truth(course, record_property):
         )
         if not (same and re.match(student.status, got["status"])):
             wrong.append((student.path, earned, student.truth, got["status"]))
-    record_property("note", f"class of {len(truth)}: {seconds:.0f} s, {len(wrong)} disagreements")
+    record_property("note", f"class of {len(truth)}: {cost}, {len(wrong)} disagreements")
     assert not wrong, "\n".join(map(str, wrong))
 
 
