@@ -3,6 +3,8 @@
 #   make serve     open it on localhost
 #   make test      everything that must hold: lint, units, notebooks, site, browser
 #   make chapter N=04   the book again, where only that chapter is new, and where its page is
+#   make student   notebooks for students, in _build/student (VARIANT=file.toml: graded forms)
+#   make grade SUBMISSIONS=folder   marks and feedback, in _build/grades (CHAPTER=05, VARIANT=…)
 #   make evidence  train all seeds and write the tables that chapters quote
 #   make test-colab      all notebooks with the old ipywidgets and IPython that Colab has
 #   make test-rounding   all notebooks, trained anew, on processors that round differently
@@ -22,7 +24,7 @@ HTML := _build/html
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: book serve zip test test-colab test-rounding test-newest links chapter evidence bench lint \
+.PHONY: book serve zip test test-colab test-rounding test-newest links chapter student grade evidence bench lint \
 	clean browser repository
 .DELETE_ON_ERROR:
 
@@ -103,6 +105,17 @@ bench: $(READY)
 
 repository: $(READY)
 	@$(RUN)/python tools/repository.py "$(URL)"
+
+CLASSROOM := $(RUN)/python -m wheretolook.classroom
+FORM = $(if $(VARIANT),--variant "$(VARIANT)")
+
+student: $(READY)
+	@$(CLASSROOM) student $(FORM)
+
+# An interrupted run goes on where it was.
+grade: $(READY)
+	@test -n "$(SUBMISSIONS)" || { echo "Say which: make grade SUBMISSIONS=folder-or-zip"; exit 2; }
+	@$(CLASSROOM) grade "$(SUBMISSIONS)" $(FORM) $(if $(CHAPTER),--chapter $(CHAPTER))
 
 # The set-up stays; remove $(VENV) by hand to repeat that too.
 clean:

@@ -8,7 +8,8 @@ Each module holds one idea and imports only from those above it in this list: ``
 (chapter 8); ``links`` and ``measures``, which train and question the sentence models
 (``data.tasks`` says what their sentences are, ``data.link_grammars`` holds the words, and
 ``evidence.links`` the tables about them); ``evidence``;
-``tokens``, ``figures``, ``explore``.
+``tokens``, ``figures``, ``explore``; ``classroom``, which leans on
+``check`` alone.
 """
 
 __version__ = "0.1.0"

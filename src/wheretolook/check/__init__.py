@@ -19,6 +19,7 @@ from .ch07_multi_head import head_removed, heads_merged, heads_split, layer_cost
 from .ch08_transformer import cross_weights, feed_forward, next_words, pre_norm
 from .exercise import Case, Exercise, Mistake
 from .marks import Finding, Marks
+from .variants import varied
 
 __all__ = [
     "Case",
@@ -54,5 +55,6 @@ __all__ = [
     "shifted_target",
     "step_weights",
     "token_norm",
+    "varied",
     "weighted_context",
 ]

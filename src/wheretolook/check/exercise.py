@@ -27,11 +27,11 @@ from torch import Tensor
 
 from .marks import Finding, Marks
 
-__all__ = ["Case", "Exercise", "Mistake"]
+__all__ = ["Case", "Exercise", "Mistake", "Reported"]
 
 _PACKAGE = str(Path(__file__).parents[1]) + os.sep
 # The machinery that may carry a call to the reader's function in another process.
-_CARRIERS = _PACKAGE + "classroom" + os.sep
+_CARRIERS = (_PACKAGE + "classroom" + os.sep, __file__)
 _LIBRARIES = tuple({sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")})
 _SEEDS = (4, 9, 16)
 # Loose enough for any order of float32 sums, far tighter than any mistake.
@@ -116,6 +116,24 @@ LEADING = Case("several leading axes", (2, 3), {"L": 5, "S": 9, "D": 8, "E": 6, 
 SQUARE = Case("equal sizes", (2,), dict.fromkeys(("L", "S", "D", "E", "Ev"), 5))
 
 
+class Reported(Exception):
+    """What an answer raised in another process, as it was told from there.
+
+    Parameters
+    ----------
+    name : str
+        The type of the error.
+    text : str
+        Its message.
+    line : (int, str), optional
+        The number of the reader's line, and the line.
+    """
+
+    def __init__(self, name: str, text: str, line: tuple[int, str] | None = None) -> None:
+        super().__init__(text)
+        self.name, self.line = name, line
+
+
 class _Unreadable(Exception):
     """The answer returned something that is no result; the text says what."""
 
@@ -136,6 +154,8 @@ class _Asked:
             return self.function(*given.values())
         finally:
             sys.setprofile(before)
+            # One that stands for a function in another process was watched there.
+            self.borrowed |= getattr(self.function, "borrowed", False) is True
             self.changed |= {n for n, x in _tensors(inputs).items() if not torch.equal(x, given[n])}
 
     def _watch(self, frame: Any, event: str, _: Any) -> None:
@@ -495,10 +515,14 @@ def _describe(error: BaseException) -> str:
     except Exception:
         text = ""
     text = text if len(text) < 300 else text[:300] + " …"
-    frames = [
+    name, line = type(error).__name__, None
+    if isinstance(error, Reported):
+        name, line = error.name, error.line
+    elif frames := [
         frame
         for frame in traceback.extract_tb(error.__traceback__)
         if not frame.filename.startswith((_PACKAGE, *_LIBRARIES))
-    ]
-    line = f" (line {frames[-1].lineno}: {frames[-1].line})" if frames else ""
-    return f"Your function stops with {type(error).__name__}{line}{': ' if text else '.'}{text}"
+    ]:
+        line = frames[-1].lineno, frames[-1].line
+    where = f" (line {line[0]}: {line[1]})" if line else ""
+    return f"Your function stops with {name}{where}{': ' if text else '.'}{text}"
