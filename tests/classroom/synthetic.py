@@ -262,7 +262,7 @@ def _hostile(make: Maker, secret: str) -> list[Student]:
         Student("h18/x.ipynb", make.bytes(RIGHT | {"my_share": clever}), none),
         Student("h19/x.ipynb", make.bytes(RIGHT | {"my_share": liar}), none),
         cell("h20", "torch.equal = torch.allclose = lambda *_, **__: True", other, none),
-        Student("h21/x.ipynb", make.bytes(other, forged), (0, 0, 0, 0)),  # all lies
+        Student("h21/x.ipynb", make.bytes(other, forged), (0, 0, 0, 0)),
         answer("h22", reader + right, none, "marked"),
         answer("h23", dial + quiet + right, none, "marked"),
         answer("h24", "    for fd in range(3, 30):\n        try: os.write(fd, b'2.0' * 99)\n"
