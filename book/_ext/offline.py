@@ -12,6 +12,10 @@ from .fonts import subset
 
 # The theme's icon script (1.5 MB) repeats what its icon font can do.
 ICON_SCRIPT = re.compile(r"\s*<script[^>]*fontawesome\.js[^>]*></script>")
+# The search's tools and index (50 KB compressed): what the reader types is sent to the search page.
+SEARCH_SCRIPT = re.compile(
+    r'\s*<script src="[^"]*(?:searchtools|language_data|searchindex)\.js[^"]*"></script>'
+)
 DEAD = (
     *("*.map", "*.LICENSE.txt", "*webpack-macros.html", "fontawesome.js", "fa-*.ttf"),
     *("locales", "logo_deepnote.svg", "logo_jupyter*.svg"),
@@ -68,6 +72,8 @@ def trim(app: Sphinx, error: Exception | None) -> None:
     for page in out.rglob("*.html"):
         text = page.read_text(encoding="utf-8")
         clean = ICON_SCRIPT.sub("", text)
+        if page.name != "search.html":
+            clean = SEARCH_SCRIPT.sub("", clean)
         if clean != text:
             page.write_text(clean, encoding="utf-8")
         pages += clean

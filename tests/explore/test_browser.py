@@ -730,3 +730,18 @@ def test_the_whole_gallery_asks_for_nothing_and_complains_of_nothing(gallery):
     page = gallery()
     assert page.problems == []
     assert len(page.requests) <= 1  # the page itself
+
+
+def test_the_first_picture_is_sent_once_and_comes_back(page_factory):
+    made = explore(picture, height=[1, 2, 3])
+    html = made.html()
+    sources = set(re.findall(r"data:image/png;base64,[\w+/=]+", html))
+    assert len(sources) == 3 and all(html.count(source) == 1 for source in sources)
+    page = page_factory(html)
+    image, field = page.locator("img"), page.locator("select")
+    first = image.get_attribute("src")
+    field.select_option(index=1)
+    assert image.get_attribute("src") != first
+    field.select_option(index=0)
+    assert image.get_attribute("src") == first
+    assert image.get_attribute("alt") == "a bar of height 1"

@@ -1,27 +1,13 @@
 """Every page, as a reader's browser sees it."""
 
-import gzip
 import re
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
-import yaml
+from contents import PAGES, ROOT
 
 from wheretolook.explore import assets
-
-ROOT = Path(__file__).parents[2]
-
-
-def documents() -> list[str]:
-    """List the pages of _toc.yml, so that a page which wasn't built is missed."""
-    toc = yaml.safe_load((ROOT / "_toc.yml").read_text())
-    chapters = [chapter["file"] for part in toc["parts"] for chapter in part["chapters"]]
-    return [f"{name}.html" for name in (toc["root"], *chapters)]
-
-
-PAGES = documents()
-CHAPTERS = [page for page in PAGES if page.startswith("notebooks/")]
 
 # What a reader reads, with the colours that lie behind it. Contrast by WCAG 2.
 CONTRAST = """() => {
@@ -154,19 +140,6 @@ def test_a_page_loads_the_parts_of_its_explorers_and_no_others(html, path):
         needed |= {("explorer", "css"), ("explorer", "js"), ("save", "js")}
     assert sorted(linked) == sorted((p, e) for p, e in needed if assets.part(p, e))
     assert "<style data-wtl" not in text and "<script data-wtl" not in text
-
-
-@pytest.mark.parametrize("path", CHAPTERS)
-def test_chapter_is_light(open_page, html, path, record_property):
-    """The first visit, each file compressed as a server would."""
-    page = open_page(path)
-    files = {urlsplit(address).path.lstrip("/") for address in page.requests}
-    sizes = {name: len(gzip.compress((html / name).read_bytes(), 9)) / 1024 for name in files}
-    total = sum(sizes.values())
-    largest = sorted(sizes.items(), key=lambda item: -item[1])[:6]
-    most = ", ".join(f"{Path(name).name} {size:.0f}" for name, size in largest)
-    record_property("note", f"{path}: {total:.0f} KB gzipped, {len(files)} requests ({most}, …)")
-    assert total <= 450
 
 
 @pytest.mark.parametrize("path", PAGES)

@@ -1,10 +1,13 @@
 """``make bench`` measures what it says, on tiny sizes here; how fast it is decides nothing."""
 
+import gzip
 import os
+from urllib.error import HTTPError
+from urllib.request import urlopen
 
 import pytest
 import torch
-from benches import BENCHES, attention
+from benches import BENCHES, attention, weight
 from benches.__main__ import main
 from benches.measure import in_fresh_processes, interleaved
 
@@ -97,3 +100,38 @@ def test_only_benches_that_there_are_can_be_asked_for(monkeypatch, capsys):
     monkeypatch.setattr("sys.argv", ["benches", "attention"])
     main()
     assert capsys.readouterr().out == "## attention\n\na table\n\n"
+
+
+PAGE = (
+    "<html><head></head><body><wtl-explorer>1</wtl-explorer><p>text</p>"
+    '<wtl-explorer>2</wtl-explorer><script defer src="../_static/explorer.maps.0a.js"></script>'
+    "</body></html>"
+)
+
+
+def test_a_stock_page_holds_all_frames_and_none_of_our_scripts():
+    stock = weight.stock(PAGE, [("one", ["<b>first</b>", "<b>second</b>"]), ("two", ["<b>x</b>"])])
+    assert "wtl-explorer" not in stock and "explorer.maps" not in stock
+    assert stock.count("jupyter.widget-view+json") == 2 and "<p>text</p>" in stock
+    assert all(frame in stock for frame in ("first", "second", "x\\u003c/b>"))
+    assert stock.count("LinkModel") == 1  # the frames of the first are linked to its slider
+    assert "html-manager" in stock and "require.js" in stock
+
+
+def test_the_lightest_ratio_decides_whether_a_page_is_light_enough():
+    ours, linked, dead = (weight.Visit(kb * 1024, 9, 1e3, 2e3) for kb in (100, 900, 499))
+    told = weight.report({"04": (ours, linked, dead)})
+    assert "lighter than linked: met, at least 9.0 ×" in told
+    assert "lighter than dead: missed, at least 5.0 ×" in told
+
+
+def test_a_file_is_served_compressed_from_the_first_folder_that_has_it(tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "page.html").write_text(name * 1000)
+    with weight.serve(tmp_path / "a", tmp_path / "b") as site:
+        with urlopen(f"{site}page.html") as answer:
+            assert answer.headers["Content-Encoding"] == "gzip"
+            assert gzip.decompress(answer.read()) == b"a" * 1000
+        with pytest.raises(HTTPError, match="404"):
+            urlopen(f"{site}nothing.html")

@@ -57,7 +57,7 @@ def test_a_frame_is_only_a_place(levels):
 
     made = explore(draw, across=(-1, 1, 0.5), down=(-1, 1, 0.5))
     html = made.html(assets=False)
-    assert html.count("data:image/jpeg") == 5  # once, whatever the number of frames
+    assert html.count("data:image/webp") == 5  # once, whatever the number of frames
     data = json.loads(re.search(r"<script[^>]*json[^>]*>(.*?)</script>", html, re.S)[1])
     (view,) = data["views"]
     assert view["skeletons"] == [] and len(view["frames"]) == 25
@@ -127,7 +127,7 @@ def test_an_overlay_is_dark_where_the_map_is_low():
 def test_overlays_of_one_explorer_hold_their_photograph_once():
     image, maps = portrait(64), [torch.rand(8, 8) for _ in range(3)]
     made = explore(lambda n: Overlay(image, maps[n], alt=f"map {n}"), n=(0, 2))
-    assert made.html(False).count("data:image/jpeg") == 1
+    assert made.html(False).count("data:image/webp") == 1
 
 
 def test_a_scan_path_shows_picture_way_and_patch():

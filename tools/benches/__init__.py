@@ -5,8 +5,12 @@ A bench is a module with a function ``run()`` that returns Markdown, named in `B
 
 from collections.abc import Callable
 
-from . import attention, latency
+from . import attention, latency, weight
 
 __all__ = ["BENCHES"]
 
-BENCHES: dict[str, Callable[[], str]] = {"attention": attention.run, "latency": latency.run}
+BENCHES: dict[str, Callable[[], str]] = {
+    "attention": attention.run,
+    "latency": latency.run,
+    "weight": weight.run,
+}

@@ -188,7 +188,7 @@ class Explorer:
             "views": [
                 {
                     "skeletons": track.skeletons if len(track.skeletons) > 1 else [],
-                    "frames": [[at, *slots] for at, slots in track.frames],
+                    "frames": [[at, *slots] for at, slots in self._light(track)],
                 }
                 for track in self._tracks
             ],
@@ -212,6 +212,16 @@ class Explorer:
             f'<div class="wtl-views">{shown}</div>{_foot(bool(now))}'
             f'<script type="application/json">{source}</script></wtl-explorer>{tail}'
         )
+
+    def _light(self, track: _Track) -> list[tuple[int, list[Any]]]:
+        """Leave out the picture that stands in the markup: it may weigh more than all numbers."""
+        if len(track.skeletons) > 1:  # the markup may be replaced
+            return track.frames
+        _, shown = track.frames[self._start]
+        return [
+            (at, [_known(s) if s == t else s for s, t in zip(slots, shown, strict=True)])
+            for at, slots in track.frames
+        ]
 
     def png(self) -> bytes:
         """Return the first frame as a picture, for print."""
@@ -299,6 +309,14 @@ def _size(slots: list[Any]) -> int:
         _size(s) if isinstance(s, list) else len(s) // 20 if isinstance(s, str) else 1
         for s in slots
     )
+
+
+def _known(slot: Any) -> Any:
+    """Return the slot of a picture without its source, any other slot as it is."""
+    match slot:
+        case [str(source), words] if source.startswith("data:image/"):
+            return ["", words]
+    return slot
 
 
 def _foot(moves: bool) -> str:

@@ -78,5 +78,5 @@ def _encoded(image: Tensor) -> str:
     """Encode the photograph; all frames of an explorer share it, so the last one is kept."""
     global _kept
     if _kept[0] is not image:
-        _kept = image, address(image.permute(1, 2, 0), "jpeg", quality=72)
+        _kept = image, address(image.permute(1, 2, 0), "webp", quality=72, method=6)
     return _kept[1]

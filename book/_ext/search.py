@@ -1,0 +1,40 @@
+"""Let the site's search find Chinese words, and work from a folder."""
+
+import re
+
+from sphinx.application import Sphinx
+from sphinx.search.en import SearchEnglish
+
+HAN = "\u3400-\u4dbf\u4e00-\u9fff"
+RUN = re.compile(rf"[{HAN}]+|[^\W{HAN}]+")
+
+
+class EnglishAndChinese(SearchEnglish):
+    """English words as Sphinx takes them; Chinese, which has no spaces, in pairs of characters.
+
+    A page is indexed under each Chinese character and each pair of neighbours. A query is split
+    into pairs, and a page must have all of them: that needs no dictionary.
+    """
+
+    # The last line: a browser lets no page from a folder read the others, so no excerpts there.
+    js_splitter_code = rf"""
+const HAN = /^[{HAN}]/;
+var splitQuery = query =>
+  (query.match(/[{HAN}]+|(?:(?![{HAN}])[\p{{L}}\p{{N}}_])+/gu) ?? []).flatMap(run =>
+    HAN.test(run) && run.length > 1 ? [...run].slice(1).map((c, i) => run[i] + c) : [run]);
+DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY &&= location.protocol !== "file:";
+"""
+
+    def split(self, input: str) -> list[str]:
+        """Return the words of a text, and the characters and pairs of its Chinese."""
+        words = []
+        for run in RUN.findall(input):
+            han = re.match(f"[{HAN}]", run)
+            words += [*run, *map("".join, zip(run, run[1:], strict=False))] if han else [run]
+        return words
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Register with Sphinx."""
+    app.add_search_language(EnglishAndChinese)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
