@@ -194,6 +194,24 @@ def test_enter_opens_and_arrow_keys_go_on(moving):
     expect(moving.locator(".wtl-read")).to_contain_text("Worked out below")
 
 
+@pytest.mark.parametrize("how", ["button", "key"])
+def test_it_closes_again_and_the_keyboard_is_back_at_its_cell(moving, how):
+    view = moving.locator(".wtl-view")
+    cell(view, 1, 2).click()
+    cell(view, 1, 2).focus()
+    if how == "button":
+        moving.get_by_role("button", name="Close").press("Enter")
+    else:
+        moving.keyboard.press("Escape")
+    expect(moving.locator(".wtl-why")).to_have_text(re.compile("^Choose a cell"))
+    expect(cell(view, 1, 2)).to_be_focused()
+    expect(moving.locator(".wtl-read")).not_to_contain_text("Worked out")
+    moving.locator("select").first.select_option(index=0)
+    expect(moving.locator(HEAD)).to_have_count(0)  # a control opens nothing
+    cell(view, 1, 2).press("Enter")
+    expect(moving.locator(HEAD)).to_have_text(re.compile("^爱 → 中: "))
+
+
 def test_tap_opens(browser: Browser, tmp_path):
     file = tmp_path / "touch.html"
     file.write_text(f"<!doctype html><meta charset=utf-8>{one_map(made())}", "utf-8")

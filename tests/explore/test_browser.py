@@ -494,6 +494,23 @@ def test_a_value_is_announced(gallery):
     assert page.locator(".wtl-read").get_attribute("aria-live") == "polite"
 
 
+def test_only_what_changes_is_announced(page_factory):
+    def draw(scale, other):
+        return Heatmap(np.eye(2) * scale, title=f"{other}")
+
+    page = page_factory(explore(draw, scale=(0.0, 1.0, 0.25), other=(0, 3)).html())
+    page.locator("td[data-v]").nth(1).focus()  # 0 at every scale
+    page.evaluate(
+        """() => { window.heard = []; new MutationObserver(all => all.forEach(({ target }) => {
+             const line = target.closest('[aria-live]'); if (line) heard.push(line.textContent);
+           })).observe(document.body, { subtree: true, childList: true }); }"""
+    )
+    page.get_by_role("slider", name="scale").press("Home")
+    page.get_by_role("slider", name="scale").press("ArrowRight")
+    expect(page.locator("output").first).to_have_text("0.25")
+    assert page.evaluate("heard") == ["0.00", "0.25"]
+
+
 def test_a_map_is_a_table_with_headers(gallery):
     page = gallery("heatmap")
     assert page.get_by_role("table").count() == 1

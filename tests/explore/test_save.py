@@ -1,15 +1,20 @@
 """A link to an explorer's state, and its picture as a file."""
 
+from base64 import b64encode
 from io import BytesIO
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
+import matplotlib
 import numpy as np
 import pytest
+import torch
 from PIL import Image
+from PIL.ImageFilter import GaussianBlur
 from playwright.sync_api import Page, expect
 
-from wheretolook.explore import Bars, Heatmap, explore
+from wheretolook.explore import Bars, Block, Heatmap, Plane, Ribbons, explore, show
+from wheretolook.norms import POOLED
 
 SITE = "<script>document.documentElement.dataset.content_root = './'</script>"
 
@@ -71,7 +76,7 @@ def test_a_value_that_is_no_more_leaves_its_control_where_it_starts(page):
 
 def picture(page: Page) -> Image.Image:
     with page.expect_download() as download:
-        second(page).get_by_role("button", name="Save picture").click()
+        page.locator("[data-do=save]").last.click()
     assert download.value.suggested_filename.endswith(".png")
     return Image.open(BytesIO(Path(download.value.path()).read_bytes())).convert("RGBA")
 
@@ -94,6 +99,56 @@ def test_the_picture_is_what_is_shown(page):
     assert strong(after) > 1.3 * strong(before) > 0  # larger weights, a longer bar
     expect(explorer.get_by_role("button", name="Saved")).to_be_visible()
     assert page.problems == []
+
+
+WIDE = np.full((3, 4), 0.1) + 0.6 * np.eye(3, 4)
+LONG = ["a word", "of many", "letters", "each"]
+PLANE = [[1.0, 0.2], [-0.5, 1.0]], ["a", "b"], [[1.0, 1.0], [0.0, -1.0]]
+BLOCK = torch.arange(24.0).reshape(2, 3, 4) - 9
+VIEWS = {
+    "map": (lambda: Heatmap(WIDE), ".wtl-map"),
+    "ribbons": (lambda: Ribbons(WIDE, LONG[:3], LONG), ".wtl-ribbons"),
+    "ribbons in columns": (lambda: Ribbons(np.eye(12), LONG * 3, LONG * 3), ".wtl-ribbons"),
+    "plane": (lambda: Plane(*PLANE), ".wtl-grip"),
+    "block": (lambda: Block(BLOCK, POOLED, "LayerNorm(D)"), ".wtl-block"),
+}
+
+
+@pytest.mark.parametrize("kind", VIEWS)
+def test_each_view_is_drawn_as_on_the_screen(page_factory, kind):
+    make, part = VIEWS[kind]
+    page = page_factory(show(make(), label="a view").html())
+    found = page.locator(part)
+    screen = soft(Image.open(BytesIO(found.screenshot())))
+    height, width = screen.shape[:2]
+    left = round(found.bounding_box()["x"] - page.locator("wtl-explorer").bounding_box()["x"])
+    saved = soft(picture(page).reduce(2))[:, left : left + width]
+    # no button is in the picture, so the view may stand higher
+    tops = range(len(saved) - height + 1)
+    assert min(np.abs(saved[top : top + height] - screen).mean() for top in tops) < 4  # of 255
+
+
+def soft(image: Image.Image) -> np.ndarray:
+    """Forget half a pixel here or there."""
+    return np.asarray(image.convert("RGB").filter(GaussianBlur(3)), dtype=float)
+
+
+def test_the_pages_own_font_is_in_the_picture(page_factory):
+    """A drawn image loads no file; a reader without a Chinese font would see boxes."""
+    file = Path(matplotlib.get_data_path(), "fonts/ttf/cmtt10.ttf")
+    source = f"data:font/ttf;base64,{b64encode(file.read_bytes()).decode()}"
+    face = f"<style>@font-face {{ font-family: 'WTL CJK'; src: url({source}) }}</style>"
+    body = show(Heatmap(WIDE, title="a title in some font"), label="a label").html()
+    plain, own = (picture(page_factory(before + body)) for before in ("", face))
+    first, other = (np.asarray(i.crop((0, 0, 600, 160)), dtype=int) for i in (plain, own))
+    assert np.abs(first - other).mean() > 3  # the names are drawn otherwise
+
+
+def test_no_button_is_in_the_picture(page_factory):
+    page = page_factory(show(Ribbons(WIDE, LONG[:3], LONG), label="a view").html())
+    with_button = picture(page)
+    page.locator(".wtl-switch button").evaluate("button => button.remove()")
+    assert np.array_equal(np.asarray(with_button), np.asarray(picture(page)))
 
 
 def test_a_notebook_offers_no_link_to_itself(page_factory):

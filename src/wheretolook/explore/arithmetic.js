@@ -38,8 +38,14 @@
         + step('sum', `${adds}:`)
         + terms(adds, wide, n => [value[j * wide + n], valuePlaces, weights[at], places, ` <span class="wtl-of">of ${two(output[i * wide + n])}</span>`]);
     }
-    panel.innerHTML = text;
+    panel.hint ??= panel.innerHTML;
+    panel.innerHTML = '<button type="button" class="wtl-close" aria-label="Close" title="Close (Esc)">×</button>' + text;
     const { style } = panel; // once grown it stays, so that what stands below stays where it is
     style.minHeight = `${Math.max(parseFloat(style.minHeight) || 0, panel.offsetHeight)}px`;
+  },
+
+  close(panel) {
+    panel.innerHTML = panel.hint;
+    panel.style.minHeight = '';
   },
 };

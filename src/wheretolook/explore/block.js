@@ -40,8 +40,8 @@
     });
     const [name, , size] = norms[chosen];
     const words = JSON.parse(view.dataset.axes).map((axis, a) => `${axis} ${here[a] + 1}`).join(', ');
-    view.querySelector('.wtl-read').textContent = `${words}: ${cells[at].textContent}. ` +
-      `Under ${name} it shares μ and σ with ${size - 1} other numbers and becomes ${printed(norms[chosen][5][at], 2)}`;
+    wtl.tools.tell(view.querySelector('.wtl-read'), `${words}: ${cells[at].textContent}. ` +
+      `Under ${name} it shares μ and σ with ${size - 1} other numbers and becomes ${printed(norms[chosen][5][at], 2)}`);
   },
 
   click(e, view) {

@@ -17,8 +17,8 @@
     view.at = at;
     view.querySelector('.wtl-cursor').setAttribute('d', `M${JSON.parse(x)[at]} 8V${this.BASE}`);
     const names = [...view.querySelectorAll('.wtl-key > span')].map(s => s.textContent);
-    view.querySelector('.wtl-read').textContent = `${column} ${JSON.parse(ticks)[at]}: ` +
-      names.map((name, i) => `${name} ${wtl.tools.printed(view.values[1 + i][at], +decimals)}`).join(', ');
+    wtl.tools.tell(view.querySelector('.wtl-read'), `${column} ${JSON.parse(ticks)[at]}: ` +
+      names.map((name, i) => `${name} ${wtl.tools.printed(view.values[1 + i][at], +decimals)}`).join(', '));
   },
 
   pointerdown(e, view) { this.pointermove(e, view); },

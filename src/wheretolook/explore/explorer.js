@@ -14,6 +14,8 @@
     clamp: (value, low, high) => Math.min(Math.max(value, low), high),
     // the rows and columns that a key means to go; Alt ← is the browser's
     move: e => e.altKey || e.ctrlKey || e.metaKey ? undefined : MOVES[e.key],
+    // a line that is read aloud when it changes is written only then
+    tell(line, words) { if (line.textContent !== words) line.textContent = words; },
     taken(e) { e.preventDefault(); e.stopPropagation(); },
     // a number in a slot: its text, and its share of the scale, which the style makes a colour or a length
     fill(slot, value, view) {
@@ -77,7 +79,7 @@
         frame = frame * counts[i] + at;
         if (!field) return;
         const text = texts[i][at], output = field.parentNode.querySelector('output');
-        if (output) output.textContent = text;
+        if (output) tools.tell(output, text);
         if (field.type === 'range') field.setAttribute('aria-valuetext', text);
         now.push(`${field.parentNode.querySelector('span').textContent} ${text}`);
       });

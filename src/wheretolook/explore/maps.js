@@ -54,6 +54,7 @@
   click(e, view, explorer) {
     const cell = e.target.closest(this.CELL);
     if (cell) this.choose(view, cell, explorer);
+    else if (e.target.closest('.wtl-close')) this.close(view);
   },
 
   choose(view, cell, explorer) {
@@ -97,6 +98,15 @@
     wtl.arithmetic.open(panel, cell.parentNode.rowIndex - 1, cell.cellIndex - 1, line.textContent, head.textContent);
   },
 
+  // the cell stays the one that is read, and the keyboard is there again
+  close(view) {
+    const cell = view.querySelector('.wtl-chosen');
+    wtl.arithmetic.close(view.querySelector('.wtl-why'));
+    cell.classList.remove('wtl-chosen');
+    cell.focus();
+    this.read(view, cell);
+  },
+
   heads: (view, cell) => [cell.parentNode.cells[0], view.querySelector('.wtl-map').rows[0].cells[cell.cellIndex]],
 
   read(view, cell) {
@@ -109,11 +119,16 @@
     const columns = view.querySelectorAll('th[scope="col"]:not(.wtl-sum)').length;
     const note = notes ? `. ${JSON.parse(notes)[(cell.parentNode.rowIndex - 1) * columns + cell.cellIndex - 1]}` : '';
     const below = cell.matches('.wtl-chosen') && view.querySelector('.wtl-why') ? '. Worked out below' : '';
-    view.querySelector('.wtl-read').textContent =
-      `${row} ${line.textContent}, ${column} ${head.textContent}: ${cell.ariaLabel ?? cell.textContent}${hidden}${note}${below}`;
+    wtl.tools.tell(view.querySelector('.wtl-read'),
+      `${row} ${line.textContent}, ${column} ${head.textContent}: ${cell.ariaLabel ?? cell.textContent}${hidden}${note}${below}`);
   },
 
   keydown(e, view, explorer) {
+    if (e.key === 'Escape' && view.querySelector('.wtl-close')) {
+      this.close(view);
+      wtl.tools.taken(e);
+      return;
+    }
     const cell = e.target.closest('.wtl-map td'), move = e.key === 'Enter' ? [0, 0] : wtl.tools.move(e);
     if (!cell || !move) return;
     const { clamp } = wtl.tools, rows = cell.closest('tbody').rows;

@@ -47,7 +47,7 @@
     });
     svg.firstChild.innerHTML = bands + lines; // numbers only
     area.toggleAttribute('data-one', view.word >= 0);
-    if (view.querySelector('.wtl-switch button').ariaPressed = !view.closest('[data-table]')) view.querySelector('.wtl-read').textContent = said;
+    if (view.querySelector('.wtl-switch button').ariaPressed = !view.closest('[data-table]')) wtl.tools.tell(view.querySelector('.wtl-read'), said);
   },
 
   // one word's ribbons stand out, and are said
