@@ -57,7 +57,10 @@
   const { style } = copy;
   style.position = 'fixed'; // only to be measured
   explorer.after(copy);
-  const { width, height } = copy.getBoundingClientRect();
+  const { width: room, height } = copy.getBoundingClientRect();
+  // what scrolls on the screen is all there in the picture
+  const width = copy.scrollWidth > copy.clientWidth ? copy.scrollWidth + parseFloat(style.padding) : room;
+  style.width = `${width}px`;
   copy.remove();
   style.position = 'static';
   const body = new XMLSerializer().serializeToString(copy);
