@@ -7,7 +7,7 @@
     'stroke stroke-dasharray stroke-linecap stroke-width table-layout text-align text-anchor text-decoration top transform vector-effect vertical-align visibility white-space width ' +
     'writing-mode z-index filter').split(' ');
   const dress = (copy, style) => KEPT.forEach(name => // a picture has no scroll bars
-    copy.style.setProperty(name, style.getPropertyValue(name).replace(/^(auto|scroll)\b.*/, name === 'overflow' ? 'visible' : '$&')));
+    copy.style.setProperty(name, style.getPropertyValue(name).replace(/^(auto|scroll)\b.*/, name !== 'overflow' ? '$&' : style.visibility === 'hidden' ? 'hidden' : 'visible')));
 
   // an image of markup loads no file: the page's own fonts go into it as data
   const fonts = async () => {
