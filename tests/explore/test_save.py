@@ -144,6 +144,20 @@ def test_the_pages_own_font_is_in_the_picture(page_factory):
     assert np.abs(first - other).mean() > 3  # the names are drawn otherwise
 
 
+def test_what_scrolls_is_all_in_the_picture(page_factory):
+    body = show(Heatmap(np.eye(16)), label="a wide map").html()
+    page = page_factory(body, width=390)
+    image = np.asarray(picture(page).reduce(2).convert("RGB"), dtype=int)
+    table = page.locator(".wtl-map").bounding_box()["width"]
+    assert table > 500  # it has to scroll
+    assert image.shape[1] == pytest.approx(table + 22, abs=4)  # and its margins
+    assert strong(picture(page)) > 15 * 40 * 40  # each of the sixteen squares is there
+    names = [f"{i}" for i in range(16)]
+    page = page_factory(show(Ribbons(np.eye(16), names, names)).html(), width=390)
+    own = page.locator("wtl-explorer").bounding_box()["width"]
+    assert picture(page).width == pytest.approx(2 * own, abs=2)  # its table, hidden, is not
+
+
 def test_no_button_is_in_the_picture(page_factory):
     page = page_factory(show(Ribbons(WIDE, LONG[:3], LONG), label="a view").html())
     with_button = picture(page)

@@ -7,7 +7,7 @@
     'stroke stroke-dasharray stroke-linecap stroke-width table-layout text-align text-anchor text-decoration top transform vector-effect vertical-align visibility white-space width ' +
     'writing-mode z-index filter').split(' ');
   const dress = (copy, style) => KEPT.forEach(name => // a picture has no scroll bars
-    copy.style.setProperty(name, style.getPropertyValue(name).replace(/^(auto|scroll)\b.*/, name === 'overflow' ? 'visible' : '$&')));
+    copy.style.setProperty(name, style.getPropertyValue(name).replace(/^(auto|scroll)\b.*/, name !== 'overflow' ? '$&' : style.visibility === 'hidden' ? 'hidden' : 'visible')));
 
   // an image of markup loads no file: the page's own fonts go into it as data
   const fonts = async () => {
@@ -57,7 +57,10 @@
   const { style } = copy;
   style.position = 'fixed'; // only to be measured
   explorer.after(copy);
-  const { width, height } = copy.getBoundingClientRect();
+  const { width: room, height } = copy.getBoundingClientRect();
+  // what scrolls on the screen is all there in the picture
+  const width = copy.scrollWidth > copy.clientWidth ? copy.scrollWidth + parseFloat(style.padding) : room;
+  style.width = `${width}px`;
   copy.remove();
   style.position = 'static';
   const body = new XMLSerializer().serializeToString(copy);
