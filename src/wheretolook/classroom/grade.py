@@ -172,19 +172,18 @@ def write(course: Class) -> list[forms.Row]:
 
 def _marked(todo: list[Submission], course: Class) -> Iterator[tuple[Submission, Result]]:
     """Mark them side by side; a marker that breaks takes nobody with it."""
-    waiting = list(todo)
-    workers = course.workers
+    waiting, broken = list(todo), False
     while waiting:
-        group = waiting if workers > 1 else waiting[:1]
+        group = waiting[:1] if broken else waiting
         done: set[int] = set()
-        for i, result in _side_by_side(group, course, workers):
+        for i, result in _side_by_side(group, course, 1 if broken else course.workers):
             done.add(i)
             yield group[i], result
-        if workers == 1 and not done:
+        if broken and not done:
             yield group[0], Result(why="the grader itself failed on it; please look")
             done.add(0)
-        waiting = [s for i, s in enumerate(group) if i not in done] + waiting[len(group) :]
-        workers = 1  # whatever is left was there when a marker broke: one by one
+        waiting = [s for i, s in enumerate(waiting) if i not in done]
+        broken = True  # whatever is left was there when a marker broke: one by one
 
 
 def _side_by_side(
