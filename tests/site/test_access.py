@@ -50,7 +50,7 @@ STOP = """() => {
   if (e === document.body) return null;
   const number = [...document.querySelectorAll('*')].indexOf(e);
   const seen = box.width > 0 && box.bottom > 0 && box.top < innerHeight;
-  const ring = style.outlineStyle !== 'none' || style.boxShadow !== 'none';
+  const ring = [style.outlineStyle, style.boxShadow, style.stroke].some(drawn => drawn !== 'none');
   return { number, seen, ring, html: e.outerHTML.slice(0, 90),
     field: e.matches('.wtl-controls :is(input, select)'), cell: e.matches('.wtl-map td') };
 }"""
@@ -58,9 +58,7 @@ STOP = """() => {
 
 def test_a_chapter_is_walked_by_keyboard_alone(open_page):
     page = open_page(CHAPTERS[3])
-    page.add_style_tag(
-        content="* { transition: none !important; scroll-behavior: auto !important }"
-    )
+    page.emulate_media(reduced_motion="reduce")  # a stop is reached at once
     stops = []
     while len(stops) < 1500:
         page.keyboard.press("Tab")
@@ -74,11 +72,4 @@ def test_a_chapter_is_walked_by_keyboard_alone(open_page):
     maps = page.locator("wtl-explorer .wtl-map")
     assert sum(s["field"] for s in stops) == controls.count()
     assert sum(s["cell"] for s in stops) == maps.count()  # one stop each, arrows within
-    last = page.locator("a[href], button, summary, input, select").last
-    assert (
-        stops[-1]["number"]
-        >= page.evaluate(
-            "e => [...document.querySelectorAll('*')].indexOf(e)", last.element_handle()
-        )
-        - 50
-    )
+    assert "nav-link" in stops[-1]["html"]  # the last of the page's contents: nothing is a trap
