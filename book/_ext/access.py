@@ -9,8 +9,10 @@ from sphinx.application import Sphinx
 MENDED = {
     '<th class="head"><p></p></th>': "<td></td>",  # a table's empty corner heads nothing
     '<th scope="col"></th>': "<td></td>",
+    "<th scope='col'></th>": "<td></td>",
     # a page's landmarks must differ, and one table may stand there twice
     'class="wtl-table" role="region"': 'class="wtl-table" role="group"',
+    ' role="doc-biblioentry"': ' role="listitem"',  # the former is deprecated; they form a list
     # sphinx-exercise gives these ids to every exercise of a page
     '<section id="exercise-content">': "<section>",
     '<section id="solution-content">': "<section>",

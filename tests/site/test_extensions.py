@@ -6,7 +6,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from _ext import explorers, look, maths
+from _ext import access, explorers, look, maths
 from _ext.execution import describe, digest
 from _ext.fonts import subset
 from fontTools.ttLib import TTFont
@@ -108,3 +108,11 @@ def test_subset_keeps_what_was_asked_and_the_larger_brackets():
     source = Path(find_spec("ziamath").origin).parent / "fonts/STIXTwoMath-Regular.ttf"
     font = TTFont(BytesIO(subset(source, {ord("x"), ord("(")}, maths=True)))
     assert "MATH" in font and len(font.getGlyphOrder()) > 8
+
+
+def test_markup_that_bars_the_way_is_mended():
+    repeated = '<section id="exercise-content"><p>a</p></section>' * 2
+    context = {"body": repeated + '<th class="head"><p></p></th><th class="head"><p>b</p></th>'}
+    access.mend(None, "page", "page.html", context, None)
+    assert 'id="' not in context["body"]
+    assert context["body"].endswith('<td></td><th class="head"><p>b</p></th>')

@@ -41,12 +41,12 @@ FAST_4G = {
 EXPLORER = re.compile(r"<wtl-explorer.*?</wtl-explorer>", re.DOTALL)
 OURS_ALIVE = "!document.querySelector('wtl-explorer:not([data-alive])')"
 STOCK_ALIVE = "document.querySelectorAll('.widget-slider').length >= {}"
-# every frame of every explorer, as markup
+# every frame of every explorer, as markup; the result of a live panel has one, and no data
 FRAMES = """() => [...document.querySelectorAll('wtl-explorer')].map(e => {
-  const count = e.data.views[0].frames.length;
+  const count = e.data?.views[0].frames.length ?? 1;
   const views = e.querySelector('.wtl-views');
   return [e.label, Array.from({ length: count }, (_, frame) => {
-    e.data.views.forEach((view, v) => e.show(v, view, view.frames[frame]));
+    e.data?.views.forEach((view, v) => e.show(v, view, view.frames[frame]));
     return views.outerHTML;
   })];
 })"""
