@@ -110,7 +110,12 @@ def visit(browser: Browser) -> Iterator[Callable[..., Page]]:
         page.route(lambda address: not address.startswith(("data:", "blob:")), guard)
         page.on("console", hear)
         page.on("pageerror", lambda error: page.problems.append(f"exception: {error}"))
-        page.on("requestfailed", lambda request: page.problems.append(f"failed: {request.url}"))
+
+        def missed(request) -> None:
+            if request.failure != "net::ERR_ABORTED":  # left behind by who goes to another page
+                page.problems.append(f"failed: {request.url}")
+
+        page.on("requestfailed", missed)
         page.on(
             "response",
             lambda answer: (

@@ -105,7 +105,12 @@ def test_interrupted_it_goes_on_where_it_was(home, make):
         "--workers",
         "1",
     ]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as run:
+
+    def listening() -> None:  # what is started in the background may have Ctrl-C turned off
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, **pipes, preexec_fn=listening) as run:
         while not list((home / "out" / "results").glob("*.json")) and run.poll() is None:
             time.sleep(0.1)
         run.send_signal(signal.SIGINT)

@@ -30,7 +30,8 @@ def address(pixels: Tensor | np.ndarray, form: str, **options: Any) -> str:
     pixels : Tensor or array
         (rows, columns) or (rows, columns, channels).
     form : str
-        "webp" for a photograph, a third lighter than JPEG; "png" for a map.
+        "jpeg" or "webp" (a third lighter, but its colours are coarse) for a photograph; "png" for a
+        map.
     **options
         Of the encoder, such as ``quality``.
     """
@@ -208,7 +209,9 @@ def _encoded(levels: Sequence[Tensor]) -> list[str]:
             levels,
             [
                 # coarse levels are small, and each of their pixels covers much: they get more care
-                address(x.permute(1, 2, 0), "webp", quality=72 + 7 * min(k, 4), method=6)
+                address(
+                    x.permute(1, 2, 0), "jpeg", quality=72 + 6 * min(k, 3), subsampling=2 * (k < 2)
+                )
                 for k, x in enumerate(levels)
             ],
         )
