@@ -36,13 +36,12 @@ def subset(source: Path, codes: Iterable[int], *, maths: bool = False) -> bytes:
     options.desubroutinize = False
     options.layout_features = ["ssty", "flac", "dtls"] if maths else []
     options.drop_tables += [] if maths else ["MATH"]
-    font = TTFont(source, lazy=True)
-    cutter = Subsetter(options)
+    cutter, result = Subsetter(options), BytesIO()
     cutter.populate(unicodes=set(codes))
-    cutter.subset(font)
-    font.flavor = "woff2"
-    result = BytesIO()
-    font.save(result)
+    with TTFont(source, lazy=True) as font:
+        cutter.subset(font)
+        font.flavor = "woff2"
+        font.save(result)
     return result.getvalue()
 
 

@@ -125,7 +125,8 @@ class Block(View):
                 f"<thead><tr><td></td>{heads}</tr></thead><tbody>{body}</tbody></table>"
             )
         norms = "".join(
-            f'<tr><th scope="row">{escape(name)}</th>'
+            f"<tr{' data-on' * (slots is not None and name == self.norm)}>"
+            f'<th scope="row">{escape(name)}</th>'
             + "".join(f"<td>{text}</td>" for text in ([""] * 4 if slots is None else row))
             + "</tr>"
             for name, row in zip(self.pooled, self._rows(), strict=True)

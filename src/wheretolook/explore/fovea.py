@@ -208,10 +208,10 @@ def _encoded(levels: Sequence[Tensor]) -> list[str]:
         _kept = (
             levels,
             [
-                # coarse levels are small, and each of their pixels covers much: they get more care
-                address(
-                    x.permute(1, 2, 0), "jpeg", quality=72 + 6 * min(k, 3), subsampling=2 * (k < 2)
-                )
+                # coarse levels are small, and each of their pixels covers much: they keep all colours
+                address(x.permute(1, 2, 0), "webp", quality=72 + 7 * k, method=6)
+                if k < 2
+                else address(x.permute(1, 2, 0), "jpeg", quality=72 + 6 * min(k, 3), subsampling=0)
                 for k, x in enumerate(levels)
             ],
         )
