@@ -208,7 +208,7 @@ def _encoded(levels: Sequence[Tensor]) -> list[str]:
         _kept = (
             levels,
             [
-                # coarse levels are small, and each of their pixels covers much: they keep all colours
+                # coarse levels are small, and their pixels cover much: they keep all colours
                 address(x.permute(1, 2, 0), "webp", quality=72 + 7 * k, method=6)
                 if k < 2
                 else address(x.permute(1, 2, 0), "jpeg", quality=72 + 6 * min(k, 3), subsampling=0)
