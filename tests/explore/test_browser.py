@@ -12,6 +12,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import torch
+from contrast import contrast
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from wheretolook.attention import ScaledDot, attend, attention_weights
@@ -652,16 +653,6 @@ COLOURS = """cells => {
     return [cell.textContent, rgb(style.color), rgb(style.backgroundColor)];
   });
 }"""
-
-
-def contrast(one: list[int], other: list[int]) -> float:
-    def luminance(rgb: list[int]) -> float:
-        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4
-                  for c in (v / 255 for v in rgb)]  # fmt: skip
-        return sum(w * c for w, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
-
-    low, high = sorted((luminance(one), luminance(other)))
-    return (high + 0.05) / (low + 0.05)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -5,6 +5,7 @@ from itertools import pairwise
 from math import dist
 
 import pytest
+from contrast import contrast, linear, luminance, rgb
 
 from wheretolook.explore.assets import part, parts
 from wheretolook.tokens import COLOURS, FONTS, SIZES, css
@@ -12,22 +13,8 @@ from wheretolook.tokens import COLOURS, FONTS, SIZES, css
 THEMES = {"light": 0, "dark": 1}
 
 
-def linear(colour):
-    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    return [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
-
-
 def times(matrix, vector):
     return [sum(a * b for a, b in zip(row, vector, strict=True)) for row in matrix]
-
-
-def luminance(colour):
-    return times([[0.2126, 0.7152, 0.0722]], linear(colour))[0]
-
-
-def contrast(one, other):
-    low, high = sorted((luminance(one), luminance(other)))
-    return (high + 0.05) / (low + 0.05)
 
 
 @pytest.mark.parametrize("theme", THEMES)
@@ -35,20 +22,20 @@ def contrast(one, other):
 def test_words_stand_out_from_the_surface(theme, name):
     at = THEMES[theme]
     least = 3 if name == "focus" else 4.5  # the focus ring is no text
-    assert contrast(COLOURS[name][at], COLOURS["surface"][at]) >= least
+    assert contrast(rgb(COLOURS[name][at]), rgb(COLOURS["surface"][at])) >= least
 
 
 @pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize("name", ["hi", "negative", "series1", "series2", "series3", "series4"])
 def test_what_is_drawn_stands_out_from_the_surface(theme, name):
     at = THEMES[theme]
-    assert contrast(COLOURS[name][at], COLOURS["surface"][at]) >= 3
+    assert contrast(rgb(COLOURS[name][at]), rgb(COLOURS["surface"][at])) >= 3
 
 
 @pytest.mark.parametrize("theme", THEMES)
 def test_the_ramp_reads_in_greyscale(theme):
     at = THEMES[theme]
-    assert contrast(COLOURS["lo"][at], COLOURS["hi"][at]) >= 4.5
+    assert contrast(rgb(COLOURS["lo"][at]), rgb(COLOURS["hi"][at])) >= 4.5
 
 
 def test_every_token_is_a_property():
@@ -70,7 +57,7 @@ def test_the_style_names_no_colour_of_its_own():
 
 def test_the_curves_lightness_differs():
     for at in THEMES.values():
-        series = sorted(luminance(COLOURS[f"series{i}"][at]) for i in range(1, 5))
+        series = sorted(luminance(rgb(COLOURS[f"series{i}"][at])) for i in range(1, 5))
         assert all(b - a > 0.001 for a, b in pairwise(series))
 
 
@@ -97,7 +84,7 @@ WHITE = [0.9505, 1.0, 1.089]
 
 
 def lab(colour, blindness):
-    shown = [min(max(c, 0), 1) for c in times(BLIND[blindness], linear(colour))]
+    shown = [min(max(c, 0), 1) for c in times(BLIND[blindness], linear(rgb(colour)))]
     x, y, z = (
         c ** (1 / 3) if c > 0.008856 else 7.787 * c + 16 / 116
         for c in (v / w for v, w in zip(times(XYZ, shown), WHITE, strict=True))
