@@ -1,21 +1,14 @@
 """Explorers in a JupyterLab and a Notebook 7 that were really started."""
 
 import json
-import os
 import re
-import socket
-import subprocess
-import sys
-import time
-import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from pathlib import Path
 
-import nbformat
 import pytest
 import torch
+from notebook_server import notebook_server
 from playwright.sync_api import Browser, Locator, Page, expect
 from playwright.sync_api import TimeoutError as TooLate
 
@@ -72,12 +65,6 @@ def block(numbers):
 live(block, numbers="1 3")
 """
 
-SETTINGS = {
-    # nothing pops up over the notebook, and no cell leaves the page when it scrolls out of sight
-    "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
-    "notebook-extension/tracker": {"windowingMode": "none"},
-}
-
 QUERY, KEY = torch.randn(2, 4, 8, generator=torch.Generator().manual_seed(0)).unbind()
 
 
@@ -85,67 +72,15 @@ def weights(scale: float) -> list[str]:
     return [f"{v:.2f}" for v in (QUERY @ KEY.T * scale).softmax(-1).flatten().tolist()]
 
 
-def free_port() -> int:
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
-
-
-def wait_for(url: str, server: subprocess.Popen, log: Path, seconds: float = 40) -> None:
-    end = time.monotonic() + seconds
-    while time.monotonic() < end and server.poll() is None:
-        try:
-            urllib.request.urlopen(url, timeout=2).read()
-            return
-        except (urllib.error.URLError, OSError):
-            time.sleep(0.2)
-    pytest.fail(f"Jupyter did not start:\n{log.read_text()[-3000:]}")
-
-
 @pytest.fixture(scope="module")
 def jupyter(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A server of its own with one notebook, its settings and kernels in a folder of their own."""
-    home = tmp_path_factory.mktemp("jupyter")
-    book = home / "book"
-    book.mkdir()
-    cells = [nbformat.v4.new_code_cell(source.strip()) for source in (EXPLORED, CURVE, LIVE, BLOCK)]
-    notebook = nbformat.v4.new_notebook(cells=cells)
-    notebook.metadata.kernelspec = {"name": "python3", "display_name": "Python 3"}
-    places = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR",
-              "JUPYTERLAB_SETTINGS_DIR", "JUPYTERLAB_WORKSPACES_DIR")  # fmt: skip
-    environment = os.environ | {place: str(home / place.lower()) for place in places}
-    environment |= {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    nbformat.write(notebook, book / "explorers.ipynb")
-    for name, values in SETTINGS.items():
-        file = home / "jupyterlab_settings_dir" / "@jupyterlab" / f"{name}.jupyterlab-settings"
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(json.dumps(values))
-
-    port, log = free_port(), home / "log.txt"
-    command = [
-        *(sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={book}"),
-        *(f"--ServerApp.port={port}", "--ServerApp.ip=127.0.0.1", "--ServerApp.port_retries=0"),
-        *("--no-browser", "--allow-root", "--IdentityProvider.token=", "--ServerApp.password="),
-        "--ServerApp.disable_check_xsrf=True",
-    ]
-    with log.open("w") as out:
-        server = subprocess.Popen(
-            command, env=environment, stdout=out, stderr=out, start_new_session=True
-        )
-    try:
-        url = f"http://127.0.0.1:{port}"
-        wait_for(f"{url}/api/status", server, log)
+    home, cells = tmp_path_factory.mktemp("jupyter"), (EXPLORED, CURVE, LIVE, BLOCK)
+    with notebook_server(home, "explorers.ipynb", cells) as url:
         session = {"path": "explorers.ipynb", "name": "", "type": "notebook"}
         body = json.dumps(session | {"kernel": {"name": "python3"}}).encode()
         urllib.request.urlopen(urllib.request.Request(f"{url}/api/sessions", body), timeout=30)
         yield url
-    finally:
-        server.terminate()  # it stops its kernels first
-        try:
-            server.wait(15)
-        except subprocess.TimeoutExpired:
-            server.kill()
-            server.wait()
 
 
 @pytest.fixture(scope="module")
