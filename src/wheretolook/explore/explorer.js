@@ -17,11 +17,14 @@
     // a line that is read aloud when it changes is written only then
     tell(line, words) { if (line.textContent !== words) line.textContent = words; },
     taken(e) { e.preventDefault(); e.stopPropagation(); },
-    // a number in a slot: its text, and its share of the scale, which the style makes a colour or a length
-    fill(slot, value, view) {
-      const { decimals, limit } = view.dataset;
+    // a number's share of the scale, which the style makes a colour or a length
+    share(slot, value, { dataset: { decimals, limit } }) {
       slot.style.setProperty('--w', +limit === 0 ? 0 : value / 10 ** decimals / limit);
-      slot.textContent = tools.printed(value, +decimals);
+    },
+    // a number in a slot: its text and its share
+    fill(slot, value, view) {
+      tools.share(slot, value, view);
+      slot.textContent = tools.printed(value, +view.dataset.decimals);
     },
   };
   const kinds = Object.assign(globalThis.wtl ??= {}, { tools });

@@ -7,13 +7,13 @@
     if (slot.matches('.wtl-why')) { slot.why = value; return; }
     if (Array.isArray(value)) { view.dataset.notes = JSON.stringify(value); return; }
     if (slot.classList.contains('wtl-sum')) { slot.textContent = wtl.tools.printed(value, +view.dataset.decimals); return; }
-    const { decimals, limit } = view.dataset, hidden = value === null;
+    const hidden = value === null;
     slot.toggleAttribute('data-hidden', hidden);
     if (!slot.closest('.wtl-dense')) wtl.tools.fill(slot, value, view);
     else {
       // nobody sees this number: as a name and not as text, a thousand of them need no layout
-      slot.style.setProperty('--w', +limit === 0 ? 0 : value / 10 ** decimals / limit);
-      slot.ariaLabel = wtl.tools.printed(value, +decimals);
+      wtl.tools.share(slot, value, view);
+      slot.ariaLabel = wtl.tools.printed(value, +view.dataset.decimals);
       if (slot.firstChild) slot.textContent = '';
     }
     if (hidden && !slot.closest('.wtl-signed')) slot[slot.ariaLabel ? 'ariaLabel' : 'textContent'] = '0';
