@@ -5,13 +5,9 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-# What stands in a page: what stands there better.
+# What others write into a page: what stands there better.
 MENDED = {
     '<th class="head"><p></p></th>': "<td></td>",  # a table's empty corner heads nothing
-    '<th scope="col"></th>': "<td></td>",
-    "<th scope='col'></th>": "<td></td>",
-    # a page's landmarks must differ, and one table may stand there twice
-    'class="wtl-table" role="region"': 'class="wtl-table" role="group"',
     ' role="doc-biblioentry"': ' role="listitem"',  # the former is deprecated; they form a list
     # sphinx-exercise gives these ids to every exercise of a page
     '<section id="exercise-content">': "<section>",

@@ -157,7 +157,7 @@ class Table:
     def _repr_html_(self) -> str:
         head = "".join(f'<th scope="col">{escape(column)}</th>' for column in self.columns)
         parts = [
-            '<div class="wtl-table" role="region" tabindex="0" style="overflow-x:auto" '
+            '<div class="wtl-table" role="group" tabindex="0" style="overflow-x:auto" '
             f'aria-label="{escape(self.title)}"><table>',
             f"<caption>{escape(self.title)}. {escape(self.note)}</caption>",
             f"<thead><tr><td></td>{head}</tr></thead>",
