@@ -1,4 +1,4 @@
-"""Let the site's search find Chinese words, and work from a folder."""
+"""Let the site's search find Chinese words."""
 
 import re
 
@@ -16,13 +16,11 @@ class EnglishAndChinese(SearchEnglish):
     into pairs, and a page must have all of them: that needs no dictionary.
     """
 
-    # The last line: a browser lets no page from a folder read the others, so no excerpts there.
     js_splitter_code = rf"""
 const HAN = /^[{HAN}]/;
 var splitQuery = query =>
   (query.match(/[{HAN}]+|(?:(?![{HAN}])[\p{{L}}\p{{N}}_])+/gu) ?? []).flatMap(run =>
     HAN.test(run) && run.length > 1 ? [...run].slice(1).map((c, i) => run[i] + c) : [run]);
-DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY &&= location.protocol !== "file:";
 """
 
     def split(self, input: str) -> list[str]:
