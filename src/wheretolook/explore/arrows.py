@@ -80,8 +80,7 @@ class Arrows(View):
             if slots is not None:
                 x, y, strength = slots[1 + 2 * i]
                 line = f' d="{arrow_path(x, y)}" style="--w:{strength}"'
-                beyond = 1 + 12 / max((x * x + y * y) ** 0.5, 1e-9)
-                label = f' x="{x * beyond:.1f}" y="{y * beyond + 4:.1f}"'
+                label = label_place(x, y)
             drawn += f"<path data-v{kind}{line}/><text data-v{label}>{escape(name)}</text>"
         title = "" if slots is None else escape(str(slots[0]))
         return self.holder(
@@ -112,3 +111,9 @@ def arrow_path(x: float, y: float) -> str:
         f"M0 0L{x:.1f} {y:.1f}M{back_x + side_x:.1f} {back_y + side_y:.1f}L{x:.1f} {y:.1f}"
         f"L{back_x - side_x:.1f} {back_y - side_y:.1f}"
     )
+
+
+def label_place(x: float, y: float) -> str:
+    """Return the SVG attributes of a name a little beyond an arrow's tip."""
+    beyond = 1 + 12 / max((x * x + y * y) ** 0.5, 1e-9)
+    return f' x="{x * beyond:.1f}" y="{y * beyond + 4:.1f}"'

@@ -16,7 +16,7 @@ from torch.nn.functional import normalize
 
 from .. import figures
 from ..attention import Attention, ScaledDot, attend
-from .arrows import arrow_path
+from .arrows import arrow_path, label_place
 from .view import Numbers, View, fixed_point, names_for, numbers, printed, to_json
 
 __all__ = ["Plane"]
@@ -186,9 +186,7 @@ def _svg(name: str) -> str:
 
 def _arrow(end: Sequence[float], name: str, limit: float) -> str:
     x, y = _place(end, limit)
-    beyond = 1 + 12 / max(hypot(x, y), 1e-9)
-    label = f'x="{x * beyond:.1f}" y="{y * beyond + 4:.1f}"'
-    return f'<path d="{arrow_path(x, y)}"/><text {label}>{escape(name)}</text>'
+    return f'<path d="{arrow_path(x, y)}"/><text{label_place(x, y)}>{escape(name)}</text>'
 
 
 def _arrows(ends: np.ndarray, names: Sequence[str], weights: Sequence[float], limit: float) -> str:
