@@ -58,7 +58,7 @@
       });
       if (this.data) {
         this.restore();
-        addEventListener('hashchange', () => { this.restore(); this.update(); });
+        addEventListener('hashchange', () => { if (this.restore()) this.update(); });
         this.addEventListener('input', e => { if (e.isTrusted) this.pause(); this.update(); });
         this.querySelectorAll('[data-play]').forEach(button => {
           button.words = button.textContent;
@@ -122,13 +122,14 @@
 
     restore() {
       const state = new URLSearchParams(location.hash.slice(1));
-      if (state.get('explorer') !== this.label) return;
+      if (state.get('explorer') !== this.label) return false;
       this.data.names.forEach((name, i) => {
         const field = this.fields[i], at = this.data.texts[i].indexOf(state.get(name));
         if (!field || at < 0) return;
         if (field.type === 'checkbox') field.checked = at; else if (field.type === 'range') field.value = at; else field.selectedIndex = at;
       });
       this.scrollIntoView();
+      return true;
     }
 
     save(button) { wtl.save(this).then(() => this.say(button, 'Saved'), () => this.say(button, 'This browser can’t')); }
