@@ -38,16 +38,12 @@ class _Mask(Exercise):
         """Make sentences of token numbers, which are whole whatever dtype is asked for."""
         return {"ids": _sentences(case, seed)}
 
-    def _dtype(self, asked: Any, case: Case) -> str:
-        """Want bool, whatever goes in."""
-        result = asked(self.draw(case, 4))
-        if isinstance(result, Tensor) and result.dtype == torch.bool:
-            return ""
-        kind = str(result.dtype) if isinstance(result, Tensor) else type(result).__name__
-        return (
-            f"The mask comes out as {kind.removeprefix('torch.')}. True and False, torch.bool, is "
-            "what attention takes; for anything else torch would add it to the scores, or refuse."
-        )
+
+_BOOL = (
+    torch.bool,
+    "The mask comes out as {}. True and False, torch.bool, is what attention takes; for anything "
+    "else torch would add it to the scores, or refuse.",
+)
 
 
 def _real(ids: Tensor) -> Tensor:
@@ -108,7 +104,7 @@ _PADDING_COLUMNS = _Mask(
     shape="B 1 S",
     inputs={"ids": "B S"},
     solution=_columns,
-    dtypes=(torch.bool,),
+    always=_BOOL,
     trains=False,
     elsewhere=_ONE_SENTENCE,
     cases=(
@@ -212,7 +208,7 @@ _BOTH_MASKS = _Mask(
     shape="B L L",
     inputs={"ids": "B L"},
     solution=_both,
-    dtypes=(torch.bool,),
+    always=_BOOL,
     trains=False,
     elsewhere=_ONE_SENTENCE,
     cases=(

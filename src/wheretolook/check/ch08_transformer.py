@@ -445,22 +445,15 @@ class _Step(Exercise):
         sentences = torch.arange(math.prod(case.batch)).view(case.batch)
         return {**made, "ended": (sentences + seed) % 3 == 0}
 
-    def _dtype(self, asked: Any, case: Case) -> str:
-        """Want whole numbers, whatever goes in."""
-        result = asked(self.draw(case, 4))
-        if isinstance(result, Tensor) and result.dtype == torch.int64:
-            return ""
-        kind = str(result.dtype) if isinstance(result, Tensor) else type(result).__name__
-        return (
-            f"The words come out as {kind.removeprefix('torch.')}. A word's number is whole: "
-            "torch.int64, as argmax gives it."
-        )
-
 
 _NEXT_WORDS = _Step(
     returns="words",
     shape="B",
     inputs={"logits": "B L V", "ended": "B"},
+    always=(
+        torch.int64,
+        "The words come out as {}. A word's number is whole: torch.int64, as argmax gives it.",
+    ),
     solution=_next_words,
     cases=(_MANY, _ONE),
     elsewhere=(

@@ -190,6 +190,8 @@ class Exercise:
         if they let it through.
     dtypes : tuple of torch.dtype
         In which of them inputs come; the result should have the same.
+    always : (torch.dtype, str), optional
+        Which dtype the result has whatever goes in, and what to say of another, named by ``{}``.
     trains : bool, optional
         Whether gradients must reach every input of real numbers. If None, they must where the
         result is more than a single number.
@@ -204,6 +206,7 @@ class Exercise:
     prepare: Callable[[Tensor], Tensor] | None = None
     elsewhere: tuple[tuple[Case, str], ...] = ((SINGLE, _UNBATCHED), (SQUARE, _SQUARE))
     dtypes: tuple[torch.dtype, ...] = (torch.float32, torch.float64)
+    always: tuple[torch.dtype, str] | None = None
     trains: bool | None = None
 
     def mark(self, answer: Any, points: float) -> Marks:
@@ -413,6 +416,13 @@ class Exercise:
     # --- good manners ---
 
     def _dtype(self, asked: _Asked, case: Case) -> str:
+        if self.always is not None:
+            dtype, words = self.always
+            result = asked(self.draw(case, _SEEDS[0]))
+            if isinstance(result, Tensor) and result.dtype == dtype:
+                return ""
+            kind = _name(result.dtype) if isinstance(result, Tensor) else type(result).__name__
+            return words.format(kind)
         for dtype in self.dtypes:
             inputs = self.draw(case, _SEEDS[0], dtype)
             try:
