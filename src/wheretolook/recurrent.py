@@ -29,6 +29,7 @@ __all__ = [
     "Look",
     "SequenceEncoder",
     "TextEncoder",
+    "check_ids",
     "naming_loss",
     "shifted",
 ]
@@ -213,7 +214,7 @@ class TextEncoder(nn.Module):
         ValueError
             If `ids` are no (B, S) integers, a number is unknown, or a sentence is empty.
         """
-        _check_ids("ids", ids, self.words.num_embeddings)
+        check_ids("ids", ids, self.words.num_embeddings)
         x = self.words(ids)
         encoded = self.sequence(x, ids != PAD)
         return encoded if self.values == "states" else encoded._replace(values=x)
@@ -430,7 +431,7 @@ class EncoderDecoder(nn.Module):
         ValueError
             If the target does not fit the source or the vocabulary.
         """
-        _check_ids("target", target, self.decoder.words.num_embeddings)
+        check_ids("target", target, self.decoder.words.num_embeddings)
         encoded = self.encoder(source)
         if len(target) != len(encoded.states):
             raise ValueError(
@@ -510,6 +511,36 @@ def naming_loss(logits: Tensor, target: Tensor) -> Tensor:
     return nn.functional.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=PAD)
 
 
+def check_ids(name: str, ids: Tensor, words: int) -> None:
+    """Raise ValueError unless ids are numbers of a vocabulary, in rows.
+
+    Parameters
+    ----------
+    name : str
+        What the ids are called where they came in.
+    ids : (B, length) integers
+    words : int
+        The size of the vocabulary.
+
+    Raises
+    ------
+    ValueError
+        If they are no integers in rows, there is none, or one of them is unknown.
+
+    Examples
+    --------
+    >>> check_ids("ids", torch.tensor([[3, 4, 0]]), words=9)
+    """
+    if ids.ndim != 2 or ids.is_floating_point() or ids.dtype == torch.bool or not ids.numel():
+        raise ValueError(
+            f"{name}: expected integers of shape (B, length), length 1 or more, "
+            f"got {ids.dtype} {tuple(ids.shape)}"
+        )
+    if ids.min() < 0 or ids.max() >= words:
+        wrong = ids[(ids < 0) | (ids >= words)][0].item()
+        raise ValueError(f"{name}: expected numbers from 0 to {words - 1}, got {wrong}")
+
+
 def _joined(looks: list[Look]) -> tuple[Tensor | None, ...]:
     """Join words along L: contexts, weights, choices."""
     return tuple(
@@ -527,17 +558,6 @@ def _turned(x: Tensor, lengths: Tensor) -> Tensor:
     place = torch.arange(x.shape[1])
     turned = torch.where(place < lengths[:, None], lengths[:, None] - 1 - place, place)
     return x.gather(1, turned.unsqueeze(-1).expand_as(x))
-
-
-def _check_ids(name: str, ids: Tensor, words: int) -> None:
-    if ids.ndim != 2 or ids.is_floating_point() or ids.dtype == torch.bool or not ids.numel():
-        raise ValueError(
-            f"{name}: expected integers of shape (B, length), length 1 or more, "
-            f"got {ids.dtype} {tuple(ids.shape)}"
-        )
-    if ids.min() < 0 or ids.max() >= words:
-        wrong = ids[(ids < 0) | (ids >= words)][0].item()
-        raise ValueError(f"{name}: expected numbers from 0 to {words - 1}, got {wrong}")
 
 
 def _lengths(x: Tensor, attn_mask: Tensor) -> Tensor:

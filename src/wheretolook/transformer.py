@@ -16,7 +16,7 @@ from .attention import Attention, MultiHeadAttention
 from .masks import padding_mask
 from .norms import LayerNorm
 from .positions import sinusoidal_positions
-from .recurrent import END, PAD, START, shifted
+from .recurrent import END, PAD, START, check_ids, shifted
 
 __all__ = [
     "PLACES",
@@ -524,16 +524,9 @@ def _stacked(weights: list[Tensor | None]) -> Tensor | None:
 
 
 def _check_ids(name: str, ids: Tensor, words: int, longest: int) -> None:
-    if ids.ndim != 2 or ids.is_floating_point() or ids.dtype == torch.bool or not ids.numel():
-        raise ValueError(
-            f"{name}: expected integers of shape (B, length), length 1 or more, "
-            f"got {ids.dtype} {tuple(ids.shape)}"
-        )
+    check_ids(name, ids, words)
     if ids.shape[1] > longest:
         raise ValueError(
             f"{name}: expected at most {longest} tokens (the model has no more positions), "
             f"got {tuple(ids.shape)}"
         )
-    if ids.min() < 0 or ids.max() >= words:
-        wrong = ids[(ids < 0) | (ids >= words)][0].item()
-        raise ValueError(f"{name}: expected numbers from 0 to {words - 1}, got {wrong}")

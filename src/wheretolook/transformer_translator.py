@@ -16,7 +16,7 @@ from .data.translation import Batch, batch, batches, gold_cells, source_words, t
 from .recurrent import PAD, naming_loss, shifted
 from .training import History, Recipe, seeded, trained
 from .transformer import Transformer
-from .translator import agreement
+from .translator import agreement, check_hidden
 
 __all__ = [
     "KINDS",
@@ -294,11 +294,7 @@ def right_without_cells(model: Transformer, some: list[Pair], hidden: Tensor) ->
         If the shape does not fit, or nothing is hidden.
     """
     source, target = batch(some)
-    if hidden.shape != (*target.shape, source.shape[1]) or not hidden.any():
-        raise ValueError(
-            f"hidden: expected {(*target.shape, source.shape[1])} with something hidden, "
-            f"got {tuple(hidden.shape)}, {int(hidden.sum())} hidden"
-        )
+    check_hidden(hidden, source, target)
     read = model.encode(source, need_weights=False)
     read = read._replace(attn_mask=read.attn_mask & ~hidden)  # (B, L, S): a row for each word
     right = model.decode(shifted(target), read, need_weights=False).ids == target

@@ -39,6 +39,7 @@ __all__ = [
     "Agreement",
     "Translation",
     "agreement",
+    "check_hidden",
     "exact",
     "make_translator",
     "right_without",
@@ -281,11 +282,7 @@ def right_without(model: EncoderDecoder, some: list[Pair], hidden: Tensor) -> fl
         If the shape does not fit, or nothing is hidden.
     """
     source, target = batch(some)
-    if hidden.shape != (*target.shape, source.shape[1]) or not hidden.any():
-        raise ValueError(
-            f"hidden: expected {(*target.shape, source.shape[1])} with something hidden, "
-            f"got {tuple(hidden.shape)}, {int(hidden.sum())} hidden"
-        )
+    check_hidden(hidden, source, target)
     encoded, decoder = model.encoder(source), model.decoder
     state, right = decoder.start(len(source)), []
     words = decoder.words(shifted(target))
@@ -296,6 +293,31 @@ def right_without(model: EncoderDecoder, some: list[Pair], hidden: Tensor) -> fl
         right.append(logits.argmax(-1) == target[:, number])
     counted = hidden.any(-1) & (target != PAD)
     return torch.stack(right, 1)[counted].float().mean().item()
+
+
+def check_hidden(hidden: Tensor, source: Tensor, target: Tensor) -> None:
+    """Raise ValueError unless something is hidden, and it fits the sentences.
+
+    Parameters
+    ----------
+    hidden : (B, L, S) bool
+        What each word can't see.
+    source, target : (B, S), (B, L) integers
+
+    Raises
+    ------
+    ValueError
+        If the shape does not fit, or nothing is hidden.
+
+    Examples
+    --------
+    >>> check_hidden(torch.ones(1, 2, 3, dtype=torch.bool), torch.ones(1, 3), torch.ones(1, 2))
+    """
+    if hidden.shape != (*target.shape, source.shape[1]) or not hidden.any():
+        raise ValueError(
+            f"hidden: expected {(*target.shape, source.shape[1])} with something hidden, "
+            f"got {tuple(hidden.shape)}, {int(hidden.sum())} hidden"
+        )
 
 
 def _loss(model: EncoderDecoder, some: Batch) -> Tensor:
