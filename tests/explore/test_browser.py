@@ -6,6 +6,7 @@ are compared with those that torch gives Python, not with the page's own data.
 
 import re
 from collections.abc import Callable
+from io import BytesIO
 
 import ipywidgets as w
 import matplotlib.pyplot as plt
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 import torch
 from contrast import contrast
+from PIL import Image
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from wheretolook.attention import ScaledDot, attend, attention_weights
@@ -655,6 +657,12 @@ COLOURS = """cells => {
 }"""
 
 
+MIDDLES = """cells => cells.map(cell => {
+  const { x, y, width, height } = cell.getBoundingClientRect();
+  return [Math.floor(x + width / 2), Math.floor(y + height / 2)];
+})"""
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_numbers_stand_out_from_their_cells_at_every_weight(page_factory, scheme):
     weights = torch.linspace(0, 1, 101)[: 17 * 5].view(5, 17), torch.linspace(0.8, 1, 20)[None]
@@ -716,7 +724,40 @@ def test_a_wide_map_scrolls_in_itself(page_factory):
 @pytest.mark.parametrize("width", [390, 1280])
 def test_a_large_map_has_small_cells_at_any_width(gallery, width):
     page = gallery("dense", width=width)
-    assert page.locator("td[data-v]").first.bounding_box()["width"] < 16
+    box = page.locator("td[data-v]").first.bounding_box()
+    assert box["width"] == pytest.approx(box["height"], abs=0.5)
+    assert box["width"] < 16
+
+
+def shot(page: Page) -> np.ndarray:
+    """Photograph the window: (height, width, RGB)."""
+    return np.asarray(Image.open(BytesIO(page.screenshot())).convert("RGB"), dtype=int)
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("signed", [False, True])
+def test_a_large_map_has_the_colours_of_a_small_one(page_factory, dark, signed):
+    """It is painted by rows; without the class its cells have their own colours."""
+    low, limit = (-1.0, 1.0) if signed else (0.0, 1.0)
+    mask = torch.ones(26, 25, dtype=torch.bool).tril(20)
+
+    def draw(fold):
+        values = torch.linspace(low, 1, 26 * 25).roll(fold).view(26, 25)
+        return Matrix(values, limit=limit) if signed else Heatmap(values, attn_mask=mask)
+
+    page = page_factory(explore(draw, fold=[0, 9]).html(), dark=dark)
+    page.get_by_role("combobox").select_option(index=1)
+    page.set_viewport_size({"width": 1280, "height": 1200})
+    cells = page.locator("td[data-v]:not(.wtl-sum)")
+    middles = cells.evaluate_all(MIDDLES)
+    painted = shot(page)
+    page.locator(".wtl-painted").evaluate("map => map.classList.remove('wtl-painted')")
+    cells.evaluate_all("cells => cells.forEach(c => c.style.setProperty('--w', c.share))")
+    single = shot(page)
+    x, y = np.array(middles).T
+    assert len(x) == 26 * 25
+    assert np.abs(painted[y, x] - single[y, x]).max() <= 2
+    assert len(np.unique(painted[y, x], axis=0)) > 60
 
 
 @pytest.mark.parametrize("width", [390, 1280])

@@ -18,9 +18,8 @@
     tell(line, words) { if (line.textContent !== words) line.textContent = words; },
     taken(e) { e.preventDefault(); e.stopPropagation(); },
     // a number's share of the scale, which the style makes a colour or a length
-    share(slot, value, { dataset: { decimals, limit } }) {
-      slot.style.setProperty('--w', +limit === 0 ? 0 : value / 10 ** decimals / limit);
-    },
+    shareOf: (value, { dataset: { decimals, limit } }) => +limit === 0 ? 0 : value / 10 ** decimals / limit,
+    share(slot, value, view) { slot.style.setProperty('--w', tools.shareOf(value, view)); },
     // a number in a slot: its text and its share
     fill(slot, value, view) {
       tools.share(slot, value, view);

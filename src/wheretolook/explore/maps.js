@@ -12,7 +12,7 @@
     if (!slot.closest('.wtl-dense')) wtl.tools.fill(slot, value, view);
     else {
       // nobody sees this number: as a name and not as text, a thousand of them need no layout
-      wtl.tools.share(slot, value, view);
+      slot.share = hidden ? 0 : wtl.tools.shareOf(value, view);
       slot.ariaLabel = wtl.tools.printed(value, +view.dataset.decimals);
       if (slot.firstChild) slot.textContent = '';
     }
@@ -26,9 +26,23 @@
       cell.tabIndex = i ? -1 : 0;
       cell.dataset.lmSuppressShortcuts = 'true';
     });
+    this.paint(view.querySelector('.wtl-dense'));
     if (view.cell) this.read(view, view.cell);
     if (explorer.lit) this.light(view, explorer.lit);
     this.open(view);
+  },
+
+  // a style for each of a thousand cells takes too long: a row is one picture behind them
+  paint(map) {
+    const name = share => share < 0 ? 'negative' : 'hi';
+    for (const { cells: [, ...cells] } of map?.tBodies[0].rows ?? []) {
+      const shares = cells.map(cell => cell.share).filter(share => share !== undefined), width = 100 / shares.length;
+      if (!shares.length) return; // a result without data keeps Python's colours
+      const bands = shares.map((share, i) => `color-mix(in oklab, var(--wtl-${name(share)}) ${Math.abs(share) * 100}%, var(--wtl-lo)) ${i * width}% ${(i + 1) * width}%`);
+      cells[0].style.setProperty('--row', `linear-gradient(90deg, ${bands})`);
+      map.style.setProperty('--columns', shares.length);
+      map.classList.add('wtl-painted');
+    }
   },
 
   // what was being read in the old table is read on in the new one

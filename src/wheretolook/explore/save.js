@@ -3,7 +3,7 @@
 (globalThis.wtl ??= {}).save = async explorer => {
   const KEPT = ('align-items aspect-ratio background background-clip border-bottom border-collapse border-left border-right border-top border-radius border-spacing bottom box-shadow box-sizing ' +
     'caption-side color column-gap display fill fill-opacity flex-wrap font-family font-size font-style font-variant-numeric font-weight gap grid-area grid-template-columns height image-rendering inset ' +
-    'justify-items left line-height list-style margin mask max-width min-height min-width opacity outline outline-offset overflow padding position right ' +
+    'isolation justify-items left line-height list-style margin mask max-width min-height min-width opacity outline outline-offset overflow padding position right ' +
     'stroke stroke-dasharray stroke-linecap stroke-width table-layout text-align text-anchor text-decoration top transform vector-effect vertical-align visibility white-space width ' +
     'writing-mode z-index filter').split(' ');
   const dress = (copy, style) => KEPT.forEach(name => // a picture has no scroll bars
