@@ -8,6 +8,7 @@ processor that rounds differently, where a trained model becomes a slightly diff
 
 import argparse
 import os
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -35,6 +36,14 @@ class Kernel(AsyncKernelManager):
     def kernel_spec(self) -> KernelSpec:
         """Say how to start it."""
         return KernelSpec(argv=[self.python, "-m", "ipykernel_launcher", "-f", "{connection_file}"])
+
+
+def interpreter(name: str) -> str:
+    """Find a Python by name or path; its path is absolute, as a kernel starts elsewhere."""
+    found = shutil.which(name)
+    if found is None:
+        raise argparse.ArgumentTypeError(f"{name!r} is not found; give the path of a Python")
+    return os.path.abspath(found)  # not resolved: a link is what makes it a virtual environment
 
 
 def run(path: Path, python: str, environment: dict[str, str]) -> tuple[list[str], str]:
@@ -67,7 +76,9 @@ def main() -> int:
     """Run the notebooks one after another; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("notebooks", nargs="*", type=Path, help="all chapters if none")
-    parser.add_argument("--python", default=sys.executable, help="whose kernel runs them")
+    parser.add_argument(
+        "--python", type=interpreter, default=sys.executable, help="whose kernel runs them"
+    )
     parser.add_argument("--with", dest="given", action="append", default=[], metavar="NAME=VALUE")
     parser.add_argument("--cold", action="store_true", help="train anew, and keep nothing")
     options = parser.parse_args()

@@ -167,7 +167,7 @@ def test_a_workflow_trusts_one_state_of_an_action_and_may_do_little(workflow):
 
 
 def test_the_checks_of_a_pull_request_are_those_of_the_server():
-    assert re.findall(r"^make (.+)$", text(".ci/run"), re.M) == ["book", "test"]
+    assert re.findall(r"^make (.+)$", text(".ci/run"), re.M) == ["book", "test", "test-colab"]
     (check,) = (w for w in WORKFLOWS if w.stem == "check")
     assert [step["run"] for step in steps(check) if "run" in step] == [".ci/run"]
 
