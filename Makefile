@@ -8,6 +8,7 @@
 #   make evidence  train all seeds and write the tables that chapters quote
 #   make test-colab      all notebooks with the old ipywidgets and IPython that Colab has
 #   make test-rounding   all notebooks, trained anew, on processors that round differently
+#   make test-browser BROWSER="firefox --headless"   every page in another browser
 #   make test-newest     everything, with the newest libraries that pyproject.toml admits
 #   make links     ask every link to another site whether it still leads somewhere
 #   make zip       the site, the notebooks and the package in one archive, for use offline
@@ -24,8 +25,8 @@ HTML := _build/html
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: book serve zip test test-colab test-rounding test-newest links chapter student grade evidence bench lint \
-	clean browser repository
+.PHONY: book serve zip test test-colab test-rounding test-browser test-newest links chapter student \
+	grade evidence bench lint clean browser repository
 .DELETE_ON_ERROR:
 
 # The stamp is older than its inputs exactly when the set-up must be repeated.
@@ -71,6 +72,10 @@ test-rounding: $(READY)
 	$(RUN)/python tools/run_notebooks.py --cold --with ATEN_CPU_CAPABILITY=default
 	$(RUN)/python tools/run_notebooks.py --cold --with MKL_CBWR=COMPATIBLE
 	$(RUN)/python tools/run_notebooks.py --cold --with ONEDNN_MAX_CPU_ISA=AVX2
+
+# Any that is started with an address; {folder} in BROWSER becomes an empty folder, for a profile.
+test-browser: book
+	@$(RUN)/python tools/any_browser.py $(BROWSER)
 
 # Not the pins: what a reader gets who installs today. What the pins have built is no use to it.
 NEWEST := .venv-newest
