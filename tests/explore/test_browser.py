@@ -784,7 +784,7 @@ def test_the_whole_gallery_asks_for_nothing_and_complains_of_nothing(gallery):
 def test_the_first_picture_is_sent_once_and_comes_back(page_factory):
     made = explore(picture, height=[1, 2, 3])
     html = made.html()
-    sources = set(re.findall(r"data:image/png;base64,[\w+/=]+", html))
+    sources = set(re.findall(r"data:image/webp;base64,[\w+/=]+", html))
     assert len(sources) == 3 and all(html.count(source) == 1 for source in sources)
     page = page_factory(html)
     image, field = page.locator("img"), page.locator("select")
