@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 
 from docutils.nodes import document
+from PIL import Image
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
@@ -20,6 +21,7 @@ DEAD = (
     *("*.map", "*.LICENSE.txt", "*webpack-macros.html", "fontawesome.js", "fa-*.ttf"),
     *("locales", "logo_deepnote.svg", "logo_jupyter*.svg"),
 )
+LOGO = (48, 48)  # pixels, of a picture that is shown at a third of that
 ICON_RULE = re.compile(r'((?:\.fa-[\w-]+:{1,2}before,?)+)\{content:"\\?([^"]+)"\}')
 ICON_CODE = re.compile(r"\\(f[0-9a-f]{3})\b|([\ue000-\uf8ff])")
 
@@ -53,6 +55,14 @@ def icons(static: Path, pages: str) -> set[int]:
     return {ord(code) if len(code) == 1 else int(code, 16) for code in used}
 
 
+def shrink(picture: Path) -> None:
+    """Make a logo as small as it is shown."""
+    with Image.open(picture) as logo:
+        if logo.width > LOGO[0]:
+            logo.thumbnail(LOGO)
+            logo.save(picture, optimize=True)
+
+
 def search_quietly(options: Path) -> None:
     """Let the search, in a copy that lies in a folder, list pages without asking for their text.
 
@@ -82,7 +92,11 @@ def trim(app: Sphinx, error: Exception | None) -> None:
     codes = icons(static, pages)
     for font in static.rglob("fa-*.woff2"):
         font.write_bytes(subset(font, codes))
-    search_quietly(static / "documentation_options.js")
+    for logo in (static / "images").glob("logo_*.png"):
+        shrink(logo)
+    options = static / "documentation_options.js"
+    if options.exists():  # a build that had nothing to write has not brought it back
+        search_quietly(options)
     (out / ".nojekyll").touch()
 
 

@@ -6,11 +6,14 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from _ext import access, explorers, look, maths
+from _ext import access, bundle, explorers, look, maths, purge
 from _ext.execution import describe, digest
 from _ext.fonts import subset
+from bs4 import BeautifulSoup
 from fontTools.ttLib import TTFont
 from nbformat.v4 import new_code_cell, new_notebook
+
+from wheretolook.explore import assets
 
 
 @pytest.mark.parametrize(
@@ -55,33 +58,105 @@ def test_chinese_is_found_in_text_entities_and_escaped_data():
     assert found == set(map(ord, "我爱中"))
 
 
-def test_explorers_share_their_scripts_and_styles(tmp_path):
-    body = "".join(
-        f'<style data-wtl="explorer">b{{}}</style><style data-wtl="{kind}">i{{}}</style>'
-        f'<wtl-explorer>{i}<script type="application/json">{{}}</script></wtl-explorer>'
-        f'<script data-wtl="{kind}">let {kind};</script><script data-wtl="explorer">let a;</script>'
-        for i, kind in enumerate(["maps", "arrows", "maps"])
-    )
-    linked = []
-    app = SimpleNamespace(
-        outdir=tmp_path,
-        add_css_file=linked.append,
-        add_js_file=lambda name, **options: linked.append(name),
-    )
-    context = {"body": body}
-    explorers.hoist(app, "page", "page.html", context, None)
-    assert all((tmp_path / "_static" / name).exists() for name in linked)
-    kinds = [name.split(".")[1] for name in linked]
-    assert sorted(kinds) == ["arrows", "arrows", "explorer", "explorer", "maps", "maps"]
-    styles = [k for k, name in zip(kinds, linked, strict=True) if name.endswith("css")]
-    scripts = [k for k, name in zip(kinds, linked, strict=True) if name.endswith("js")]
-    assert styles[0] == "explorer" and scripts[-1] == "explorer"
-    assert "data-wtl" not in context["body"] and context["body"].count("<wtl-explorer>") == 3
-    assert context["body"].count("application/json") == 3
+def test_explorers_parts_move_from_a_page_into_one_script_and_one_style(tmp_path):
+    app = SimpleNamespace(outdir=tmp_path, builder=SimpleNamespace(format="html"))
+    explorers.write_parts(app)
+    for ending, core in (("css", 0), ("js", -1)):
+        joined = (tmp_path / f"_static/explorer.{ending}").read_text(encoding="utf-8")
+        places = {name: joined.find(assets.part(name, ending)) for name in assets.parts()}
+        assert min(places.values()) >= 0
+        written = [name for name in places if assets.part(name, ending)]
+        assert sorted(written, key=places.get)[core] == assets.CORE
 
-    linked.clear()
+
+def test_a_page_with_an_explorer_asks_for_their_script_and_others_do_not():
+    asked = []
+    app = SimpleNamespace(add_js_file=lambda name, **options: asked.append(name))
     explorers.hoist(app, "other", "page.html", {"body": "<p>none</p>"}, None)
-    assert not linked
+    assert asked == []
+    data = '<script type="application/json">{}</script>'
+    context = {"body": f"{assets.styles(['maps'])}<wtl-explorer>{data}</wtl-explorer>"}
+    context["body"] += assets.scripts(["maps"])
+    explorers.hoist(app, "page", "page.html", context, None)
+    assert asked == ["explorer.js"]
+    assert context["body"] == f"<wtl-explorer>{data}</wtl-explorer>"
+
+
+@pytest.mark.parametrize(
+    "selector",
+    [
+        "p",
+        ".shown:hover > a",
+        ".shown:not(.never)",
+        ":is(.never, .shown)",
+        '[data-theme="dark"] .shown',
+        "#place",
+        ".in-data",
+        ".opened",
+        ".bs-tooltip-auto",
+        r".half\/shown",
+    ],
+)
+def test_a_rule_stays_if_something_may_be_called_so(selector):
+    pages = '<p id="place" class="shown half/shown">{"markup": "<p class=\\"in-data\\">"}'
+    known = purge.names(pages, "e.classList.add('opened', `bs-${name}-auto`)")
+    kept = purge.purge(f".never, {selector} {{ top: 0 }} .never {{ top: 0 }}", known)
+    assert kept == f"{selector}{{top: 0}}"
+
+
+def test_a_rule_goes_with_its_surroundings_and_what_is_no_rule_stays():
+    css = (
+        "@media print { .never { top: 0 } } @supports (top: 0) { .never .shown { top: 0 } }"
+        '@font-face { src: url("a.woff2") } @keyframes never { to { top: 0 } }'
+    )
+    kept = purge.purge(css, purge.names('<p class="shown">', ""))
+    assert "media" not in kept and "supports" not in kept
+    assert "a.woff2" in kept and "keyframes never" in kept
+
+
+PAGE = """<html><head>
+<link href="_static/styles/theme.css?digest=1" rel="stylesheet" />
+<link rel="stylesheet" type="text/css" href="_static/book.css?v=1" />
+<link rel="preload" as="script" href="_static/scripts/theme.js?digest=1" />
+<link rel="icon" href="_static/icon.svg"/>
+<script src="_static/documentation_options.js?v=1"></script>
+<script src="_static/doctools.js?v=1"></script>
+<script>OPTIONS.page = "one";</script>
+<script src="_static/searchtools.js"></script>
+<script defer="defer" src="_static/explorer.js?v=1"></script>
+<script src="searchindex.js"></script>
+</head><body><script type="application/json">{}</script>
+<script defer src="_static/scripts/theme.js?digest=1"></script></body></html>"""
+
+
+def test_a_page_asks_for_what_was_joined_and_nothing_waits_for_it():
+    page = BeautifulSoup(bundle.lighten(PAGE, "const OPTIONS = {};"), "html.parser")
+    assert [link["href"] for link in page("link")] == ["_static/icon.svg", "_static/site.css"]
+    lines = page.select("head script:not([src])")
+    assert [line.text for line in lines] == ["const OPTIONS = {};", 'OPTIONS.page = "one";']
+    assert not page.select('link[rel="stylesheet"] ~ script:not([src])')
+    scripts = page.select("script[src]")
+    assert [script["src"] for script in scripts] == [
+        "_static/explorer.js?v=1",
+        "_static/site.js",
+        "_static/searchtools.js",
+        "searchindex.js",
+    ]
+    assert all(script.has_attr("defer") for script in scripts)
+    assert page.body.script.text == "{}"
+
+
+def test_a_joined_style_sheet_brings_its_imports_and_finds_its_files(tmp_path):
+    (tmp_path / "styles").mkdir()
+    (tmp_path / "basic.css").write_text("a { background: url(file.png) }")
+    (tmp_path / "styles/theme.css").write_text(
+        '@charset "UTF-8";@import "../basic.css";'
+        'b { src: url("../fonts/a.woff2") } i { mask: url(data:image/svg+xml,x) }'
+    )
+    assert bundle.sheet(tmp_path, "styles/theme.css") == (
+        "a { background: url(file.png) }"
+        "b { src: url(fonts/a.woff2) } i { mask: url(data:image/svg+xml,x) }"
+    )
 
 
 def test_digest_follows_code_tables_and_pins(tmp_path):

@@ -1,6 +1,5 @@
 """Every page, as a reader's browser sees it."""
 
-import re
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -124,22 +123,15 @@ def test_some_page_has_mathematics(html):
     assert any("<math" in (html / page).read_text(encoding="utf-8") for page in PAGES)
 
 
-# kinds of views that use the script or style of another
-USES = {"block": "maps", "ribbons": "maps", "plane": "arrows"}
-
-
 @pytest.mark.parametrize("path", PAGES)
-def test_a_page_loads_the_parts_of_its_explorers_and_no_others(html, path):
+def test_explorers_leave_their_parts_to_the_files_that_pages_share(html, path):
     text = (html / path).read_text(encoding="utf-8")
-    linked = re.findall(r"_static/explorer\.(\w+)\.\w+\.(js|css)", text)
-    kinds = set(re.findall(r'class="wtl-view" data-kind="(\w+)"', text))
-    kinds |= {USES[kind] for kind in kinds if kind in USES}
-    kinds |= {"arithmetic"} if "wtl-why" in text else set()
-    needed = {(part, "css") for part in kinds} | {(part, "js") for part in kinds}
-    if "<wtl-explorer" in text:
-        needed |= {("explorer", "css"), ("explorer", "js"), ("save", "js")}
-    assert sorted(linked) == sorted((p, e) for p, e in needed if assets.part(p, e))
     assert "<style data-wtl" not in text and "<script data-wtl" not in text
+
+
+def test_the_shared_script_holds_every_part(html):
+    shared = (html / "_static/explorer.js").read_text(encoding="utf-8")
+    assert all(assets.part(name, "js") in shared for name in assets.parts())
 
 
 @pytest.mark.parametrize("path", PAGES)

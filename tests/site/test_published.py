@@ -9,7 +9,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 import yaml
-from _ext import cards, contents, lost, offline, times
+from _ext import cards, contents, lost, offline, purge, times
 from bs4 import BeautifulSoup
 from docutils.core import publish_doctree
 from matplotlib.image import imread
@@ -183,7 +183,9 @@ def test_options_of_a_copy_in_a_folder_are_written_once(tmp_path):
     assert options.read_text() == once and once.count("SHOW_SEARCH_SUMMARY = false") == 1
 
 
-@pytest.mark.parametrize("module", [contents, lost, times], ids=lambda module: module.__name__)
+@pytest.mark.parametrize(
+    "module", [contents, lost, purge, times], ids=lambda module: module.__name__
+)
 def test_what_an_extension_shows_as_an_example_holds(module):
     done = doctest.testmod(module)
     assert done.attempted and not done.failed
