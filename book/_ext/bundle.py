@@ -41,8 +41,8 @@ def sheet(static: Path, name: str) -> str:
 
 
 def script(static: Path, name: str) -> str:
-    """Read a script, so that another may stand behind it."""
-    return MAP.sub("", (static / name).read_text(encoding="utf-8")) + ";\n"
+    """Read a script, so that another may stand before it, and its "use strict" binds no other."""
+    return f";{MAP.sub('', (static / name).read_text(encoding='utf-8'))}\n"
 
 
 def lighten(page: str, options: str) -> str:

@@ -159,6 +159,14 @@ def test_a_joined_style_sheet_brings_its_imports_and_finds_its_files(tmp_path):
     )
 
 
+def test_joined_scripts_leave_each_other_alone(page_factory, tmp_path):
+    (tmp_path / "strict.js").write_text('"use strict";\nlet one = 1\n//# sourceMappingURL=a.map')
+    (tmp_path / "loose.js").write_text("(() => { two = one + 1; })()")
+    joined = bundle.script(tmp_path, "strict.js") + bundle.script(tmp_path, "loose.js")
+    page = page_factory(f"<script>{joined}</script>")
+    assert page.problems == [] and page.evaluate("two") == 2
+
+
 def test_digest_follows_code_tables_and_pins(tmp_path):
     (tmp_path / "src").mkdir()
     states = []
