@@ -184,7 +184,7 @@ def stock(source: str, explorers: list[tuple[str, list[str]]]) -> str:
     page = EXPLORER.sub(lambda _: _script("view", next(views)), source)
     page = re.sub(r"<script[^>]*explorer\.js[^>]*></script>", "", page)
     scripts = "".join(
-        f'<script src="../{address}"></script>'
+        f'<script defer src="../{address}"></script>'  # behind the theme's, on which they lean
         for address in (
             "fontawesome.js",
             "_static/searchtools.js",
@@ -242,7 +242,7 @@ def report(found: dict[str, tuple[Visit, Visit, Visit]]) -> str:
         "*Stock* is the same page with ipywidgets in the explorers' places, html-manager and "
         "require.js from the same server, and the theme's own icon script and search index; "
         "*linked* holds every frame in a Stack, *dead* only the first, as `interact` leaves it. "
-        "Its mathematics stays MathML, and its fonts cut down, as ours.",
+        "Its mathematics stays MathML, its styles and fonts cut down, as ours.",
         "",
         "| chapter | | KB | requests | load | alive | KB / ours | requests / ours | alive / ours |",
         "|---|---|---|---|---|---|---|---|---|",
