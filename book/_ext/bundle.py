@@ -21,7 +21,8 @@ SCRIPT = re.compile(r'\s*<script\b[^>]*\ssrc="((?:[^":?]*_static/)?([^":?]+)[^"]
 # What a page says of itself leans on this one, and can't wait: it is written into the page.
 OPTIONS = "documentation_options.js"
 # What only some pages ask for; the explorers' runs before all else, the search's after.
-FIRST, LAST = ("explorer.js",), ("searchtools.js", "language_data.js", "searchindex.js")
+FIRST = "explorer"
+LAST = ("searchtools.js", "language_data.js", "searchindex.js")
 IMPORT = re.compile(r"""@import\s+(?:url\()?["']([^"']+)["']\)?\s*;""")
 ADDRESS = re.compile(r"""url\((["']?)(?!data:|#|\w+://)([^"')]+)\1\)""")
 MAP = re.compile(r"^//# sourceMappingURL=.*$", re.MULTILINE)
@@ -60,9 +61,10 @@ def lighten(page: str, options: str) -> str:
     """
     static = STYLE.search(page)[1]
     own = {name: address for address, name in SCRIPT.findall(page)}
-    asked = [own.get(name) for name in FIRST] + [f"{static}site.js"] + [own.get(n) for n in LAST]
+    first = [address for name, address in own.items() if name.startswith(FIRST)]
+    last = [own[name] for name in LAST if name in own]
     tags = [f'<link rel="stylesheet" href="{static}site.css">']
-    tags += [f'<script defer src="{address}"></script>' for address in asked if address]
+    tags += [f'<script defer src="{a}"></script>' for a in (*first, f"{static}site.js", *last)]
     page = STYLE.sub("", PRELOAD.sub("", page))
     page = SCRIPT.sub(lambda tag: f"<script>{options}</script>" if tag[2] == OPTIONS else "", page)
     return page.replace("</head>", "\n".join(tags) + "\n</head>", 1)
@@ -81,7 +83,8 @@ def bundle(app: Sphinx, error: Exception | None) -> None:
     if new:
         sheets = dict.fromkeys(name for page in new.values() for _, name in STYLE.findall(page))
         found = dict.fromkeys(name for page in new.values() for _, name in SCRIPT.findall(page))
-        joined = [script(static, n) for n in found if n not in (OPTIONS, *FIRST, *LAST)]
+        apart = (OPTIONS, *LAST)
+        joined = [script(static, n) for n in found if n not in apart and not n.startswith(FIRST)]
         (static / "site.js").write_text("".join(joined), encoding="utf-8")
         scripts = (file.read_text(encoding="utf-8") for file in static.glob("*.js"))
         known = names("".join(pages.values()), "".join(scripts))
@@ -94,11 +97,10 @@ def bundle(app: Sphinx, error: Exception | None) -> None:
 
 def write(pages: dict[Path, str], static: Path) -> None:
     """Write the pages, whose links tell a browser when a file is new; drop what none names."""
-    for name in ("site.css", "site.js", *FIRST):
-        if (static / name).exists():
-            digest = hashlib.sha256((static / name).read_bytes()).hexdigest()[:8]
-            linked = re.compile(rf'(_static/{re.escape(name)})(\?v=\w*)?(?=")')
-            pages = {file: linked.sub(rf"\1?v={digest}", page) for file, page in pages.items()}
+    for joined in [*static.glob("site.*"), *static.glob(f"{FIRST}*.js")]:
+        digest = hashlib.sha256(joined.read_bytes()).hexdigest()[:8]
+        linked = re.compile(rf'(_static/{re.escape(joined.name)})(\?v=\w*)?(?=")')
+        pages = {file: linked.sub(rf"\1?v={digest}", page) for file, page in pages.items()}
     for file, page in pages.items():
         if page != file.read_text(encoding="utf-8"):
             file.write_text(page, encoding="utf-8")

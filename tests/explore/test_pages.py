@@ -1,9 +1,12 @@
 """The explorers of the built book: every control of every page answers to the keyboard."""
 
+import re
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator
+
+from wheretolook.explore.assets import has_script, parts
 
 PLACE = "f => f.type === 'checkbox' ? +f.checked : f.selectedIndex ?? Number(f.value)"
 LAST = "f => f.type === 'checkbox' ? 1 : Number(f.max || f.options?.length - 1)"
@@ -64,6 +67,17 @@ def test_only_pages_with_an_explorer_load_its_script(html):
     with_script = {
         p.relative_to(html).as_posix()
         for p in html.rglob("*.html")
-        if "_static/explorer.js" in p.read_text(encoding="utf-8")
+        if "_static/explorer-" in p.read_text(encoding="utf-8")
     }
     assert with_script == set(pages_with_explorers(html))
+
+
+def test_a_page_loads_the_parts_of_its_views_and_no_others(html):
+    for path in pages_with_explorers(html):
+        text = (html / path).read_text(encoding="utf-8")
+        (name,) = re.findall(r"_static/explorer-([\w-]+)\.js", text)
+        loaded, shown = set(name.split("-")), set(re.findall(r'data-kind="(\w+)"', text))
+        needed = shown & {part for part in parts() if has_script(part)}
+        assert needed <= loaded, path  # more, where one leans on another: ribbons are a map, too
+        alone = {"block", "curves", "fovea", "plane"}
+        assert loaded & alone == shown & alone, path

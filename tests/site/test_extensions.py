@@ -58,28 +58,34 @@ def test_chinese_is_found_in_text_entities_and_escaped_data():
     assert found == set(map(ord, "我爱中"))
 
 
-def test_explorers_parts_move_from_a_page_into_one_script_and_one_style(tmp_path):
-    app = SimpleNamespace(outdir=tmp_path, builder=SimpleNamespace(format="html"))
-    explorers.write_parts(app)
-    for ending, core in (("css", 0), ("js", -1)):
-        joined = (tmp_path / f"_static/explorer.{ending}").read_text(encoding="utf-8")
-        places = {name: joined.find(assets.part(name, ending)) for name in assets.parts()}
-        assert min(places.values()) >= 0
-        written = [name for name in places if assets.part(name, ending)]
-        assert sorted(written, key=places.get)[core] == assets.CORE
+@pytest.mark.parametrize("ending, core", [("css", 0), ("js", -1)])
+def test_joined_parts_have_the_core_where_it_must_stand(ending, core):
+    joined = explorers.join(assets.parts(), ending)
+    places = {name: joined.find(assets.part(name, ending)) for name in assets.parts()}
+    assert min(places.values()) >= 0
+    written = [name for name in places if assets.part(name, ending)]
+    assert sorted(written, key=places.get)[core] == assets.CORE
 
 
-def test_a_page_with_an_explorer_asks_for_their_script_and_others_do_not():
+def test_a_page_with_an_explorer_asks_for_one_script_with_what_it_uses(tmp_path):
     asked = []
-    app = SimpleNamespace(add_js_file=lambda name, **options: asked.append(name))
+    app = SimpleNamespace(
+        outdir=tmp_path,
+        builder=SimpleNamespace(format="html"),
+        add_js_file=lambda name, **options: asked.append(name),
+    )
+    explorers.write_style(app)
     explorers.hoist(app, "other", "page.html", {"body": "<p>none</p>"}, None)
     assert asked == []
     data = '<script type="application/json">{}</script>'
     context = {"body": f"{assets.styles(['maps'])}<wtl-explorer>{data}</wtl-explorer>"}
-    context["body"] += assets.scripts(["maps"])
+    context["body"] += assets.scripts(["maps", "save"])
     explorers.hoist(app, "page", "page.html", context, None)
-    assert asked == ["explorer.js"]
+    assert asked == ["explorer-maps-save.js"]
     assert context["body"] == f"<wtl-explorer>{data}</wtl-explorer>"
+    script = (tmp_path / "_static/explorer-maps-save.js").read_text(encoding="utf-8")
+    used = {name for name in assets.parts() if assets.part(name, "js") in script}
+    assert {"explorer", "maps", "save"} <= used and "plane" not in used
 
 
 @pytest.mark.parametrize(
@@ -123,7 +129,7 @@ PAGE = """<html><head>
 <script src="_static/doctools.js?v=1"></script>
 <script>OPTIONS.page = "one";</script>
 <script src="_static/searchtools.js"></script>
-<script defer="defer" src="_static/explorer.js?v=1"></script>
+<script defer="defer" src="_static/explorer-maps.js?v=1"></script>
 <script src="searchindex.js"></script>
 </head><body><script type="application/json">{}</script>
 <script defer src="_static/scripts/theme.js?digest=1"></script></body></html>"""
@@ -137,7 +143,7 @@ def test_a_page_asks_for_what_was_joined_and_nothing_waits_for_it():
     assert not page.select('link[rel="stylesheet"] ~ script:not([src])')
     scripts = page.select("script[src]")
     assert [script["src"] for script in scripts] == [
-        "_static/explorer.js?v=1",
+        "_static/explorer-maps.js?v=1",
         "_static/site.js",
         "_static/searchtools.js",
         "searchindex.js",

@@ -1,5 +1,6 @@
 """Every page, as a reader's browser sees it."""
 
+import re
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -129,8 +130,10 @@ def test_explorers_leave_their_parts_to_the_files_that_pages_share(html, path):
     assert "<style data-wtl" not in text and "<script data-wtl" not in text
 
 
-def test_the_shared_script_holds_every_part(html):
-    shared = (html / "_static/explorer.js").read_text(encoding="utf-8")
+def test_the_specimen_pages_script_holds_every_part(html):
+    text = (html / "book/specimen.html").read_text(encoding="utf-8")
+    (name,) = re.findall(r"_static/(explorer[\w-]*\.js)", text)
+    shared = (html / "_static" / name).read_text(encoding="utf-8")
     assert all(assets.part(name, "js") in shared for name in assets.parts())
 
 

@@ -104,14 +104,14 @@ def test_only_benches_that_there_are_can_be_asked_for(monkeypatch, capsys):
 
 PAGE = (
     "<html><head></head><body><wtl-explorer>1</wtl-explorer><p>text</p>"
-    '<wtl-explorer>2</wtl-explorer><script defer src="../_static/explorer.js?v=0a"></script>'
+    '<wtl-explorer>2</wtl-explorer><script defer src="../_static/explorer-maps.js?v=0a"></script>'
     "</body></html>"
 )
 
 
 def test_a_stock_page_holds_all_frames_and_none_of_our_scripts():
     stock = weight.stock(PAGE, [("one", ["<b>first</b>", "<b>second</b>"]), ("two", ["<b>x</b>"])])
-    assert "wtl-explorer" not in stock and "explorer.js" not in stock
+    assert "wtl-explorer" not in stock and "explorer-maps.js" not in stock
     assert stock.count("jupyter.widget-view+json") == 2 and "<p>text</p>" in stock
     assert all(frame in stock for frame in ("first", "second", "x\\u003c/b>"))
     assert stock.count("LinkModel") == 1  # the frames of the first are linked to its slider

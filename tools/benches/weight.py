@@ -182,7 +182,7 @@ def stock(source: str, explorers: list[tuple[str, list[str]]]) -> str:
     data = embed_data(boxes, state=dependency_state(boxes))
     views = iter(data["view_specs"])
     page = EXPLORER.sub(lambda _: _script("view", next(views)), source)
-    page = re.sub(r"<script[^>]*explorer\.js[^>]*></script>", "", page)
+    page = re.sub(r"<script[^>]*/explorer[\w-]*\.js[^>]*></script>", "", page)
     scripts = "".join(
         f'<script defer src="../{address}"></script>'  # behind the theme's, on which they lean
         for address in (

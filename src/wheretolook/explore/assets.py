@@ -1,8 +1,7 @@
 """Scripts and styles: what every explorer needs, and what each kind of view adds.
 
 A view of kind *k* is drawn by ``k.js`` and ``k.css`` in this folder, if they exist. An output
-carries the parts that its views use and no others; the site joins all parts into one script, which
-only pages with an explorer load, and its style sheet: a file more costs more than a part unused.
+carries the parts that its views use and no others; the site joins those of a page into one file.
 """
 
 from collections.abc import Iterable
