@@ -56,10 +56,10 @@ def python(tmp_path_factory) -> Path:
     venv.create(home / "venv")
     (site,) = (home / "venv").glob("lib/python*/site-packages")
     for name in needed("wheretolook[data]", "ipykernel") - {"wheretolook"}:
-        files = metadata.files(name)
-        for top in {file.parts[0] for file in files} - {"..", "__pycache__"}:
-            if not (site / top).exists():
-                (site / top).symlink_to(files[0].locate().parents[len(files[0].parts) - 1] / top)
+        found = metadata.distribution(name)
+        for top in {file.parts[0] for file in found.files} - {"..", "__pycache__"}:
+            if not (site / top).exists():  # some share a folder
+                (site / top).symlink_to(found.locate_file(top))
     source = home / "source"
     shutil.copytree(ROOT / "src", source / "src", ignore=shutil.ignore_patterns("*.egg-info"))
     for name in ("pyproject.toml", "README.md", "LICENSE"):
