@@ -6,6 +6,7 @@ import json
 import re
 import threading
 import time
+import zipfile
 from pathlib import Path
 
 import psutil
@@ -123,6 +124,18 @@ def test_everybody_has_a_page_that_is_plain_html(course):
         text = page.read_text("utf-8")
         assert "<script" not in text
         assert "of 10 points" in text or "No points yet" in text
+
+
+def test_feedback_comes_back_under_the_names_that_moodle_gave(course):
+    """Its importer looks for five parts between underscores, of which the second is a number."""
+    truth, marks, out, _ = course
+    with zipfile.ZipFile(out / "feedback-moodle.zip") as archive:
+        parts = {tuple(name.split("_", 4)) for name in archive.namelist()}
+        words = archive.read("Li Na_1042_assignsubmission_file_feedback.html").decode()
+    rest = ("assignsubmission", "file", "feedback.html")
+    assert parts == {(row["student"], row["id"], *rest) for row in marks.values() if row["id"]}
+    assert len(parts) < len(truth)  # those without a number are not in it
+    assert "<p>Li Na</p>" in words
 
 
 def test_forms_for_platforms(course):

@@ -1,12 +1,15 @@
 """A page for each student: what was right, what was not, and what to look for."""
 
+import io
+import zipfile
+from collections.abc import Iterable
 from html import escape
 
 from .chapter import Chapter
 from .forms import Row
 from .marking import shown
 
-__all__ = ["page"]
+__all__ = ["moodle", "page"]
 
 _PAGE = """<!doctype html>
 <html lang="en"><meta charset="utf-8">
@@ -70,3 +73,31 @@ def page(row: Row, chapter: Chapter, earlier: int = 0) -> str:
         notes="\n".join(f"<p>{escape(note)}</p>" for note in notes),
         parts="\n".join(parts),
     )
+
+
+def moodle(pages: Iterable[tuple[Row, str]]) -> bytes:
+    """Pack pages as Moodle takes them back: *Upload multiple feedback files in a zip*.
+
+    They are named as Moodle names submissions without folders: it finds the student by the number
+    behind the first underscore, wants the two words after it, and takes the rest for the file's
+    own name.
+
+    Parameters
+    ----------
+    pages : iterable of (Row, str)
+        The page of each student. Those without a number are left out: Moodle could not tell whose
+        they are.
+
+    Returns
+    -------
+    bytes
+        A zip file, the same for the same pages.
+    """
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for row, text in pages:
+            if row.id:
+                name = row.student.replace("_", " ")
+                file = zipfile.ZipInfo(f"{name}_{row.id}_assignsubmission_file_feedback.html")
+                archive.writestr(file, text, zipfile.ZIP_DEFLATED)
+    return packed.getvalue()

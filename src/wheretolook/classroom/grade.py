@@ -25,7 +25,7 @@ from tqdm import tqdm
 
 from . import forms
 from .chapter import Chapter
-from .feedback import page
+from .feedback import moodle, page
 from .marking import Result, Unreadable, belongs, mark, read
 from .proxy import Limits
 from .submissions import Submission
@@ -154,19 +154,20 @@ def write(course: Class) -> list[forms.Row]:
     list of Row
         One for each student.
     """
-    rows = []
-    pages = course.out / "feedback"
-    pages.mkdir(exist_ok=True)
+    pages = []
+    folder = course.out / "feedback"
+    folder.mkdir(exist_ok=True)
     for file in sorted((course.out / "results").glob("*.json")):
         told = json.loads(file.read_text(encoding="utf-8"))
         row = forms.Row(told["student"], told["id"], Result(**told["result"]))
-        rows.append(row)
-        text = page(row, course.chapter, told["earlier"])
-        _replace(pages / f"{file.stem}.html", text.encode())
-    rows.sort(key=lambda row: (row.student.casefold(), row.id))
+        pages.append((row, page(row, course.chapter, told["earlier"])))
+        _replace(folder / f"{file.stem}.html", pages[-1][1].encode())
+    rows = sorted((row for row, _ in pages), key=lambda row: (row.student.casefold(), row.id))
     for name, table in forms.tables(rows, course.chapter).items():
         # A spreadsheet needs to be told that it is UTF-8, a platform must not be.
         _replace(course.out / name, table.encode("utf-8-sig" if name == "marks.csv" else "utf-8"))
+    if any(row.id for row in rows):
+        _replace(course.out / "feedback-moodle.zip", moodle(pages))
     return rows
 
 
