@@ -1,7 +1,7 @@
 // Projector mode, for a page in front of a class. It is an attribute of <html>: the style makes type
 // large, side bars go, and an explorer can fill the screen. It lasts as long as the tab does, from
 // page to page. The button in the header turns it on and off, and so does Alt+P; an address with
-// ?projector begins in it. This script is run at once: else the page would be laid out twice.
+// ?projector begins in it: a line in the head sees to that before anything is laid out.
 (() => {
   const MODE = 'projector', root = document.documentElement;
   const LARGEST = 2.5, STEP = 0.05, LINES = 45; // so many lines of the smallest type make a screen
