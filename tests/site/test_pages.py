@@ -63,6 +63,31 @@ def test_page_fits_a_telephone_and_can_be_read(open_page, path, dark):
     assert page.evaluate(CONTRAST) == []
 
 
+# Words of tables that stand on two lines.
+BROKEN = """() => {
+  const cells = document.querySelectorAll(".bd-article :is(td, th):not(wtl-explorer *)");
+  const range = document.createRange(), broken = [];
+  for (const cell of [...cells].filter(cell => cell.checkVisibility())) {
+    const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) {
+      const text = texts.currentNode;
+      if (text.parentNode.closest("code, math, cite")) continue;
+      for (const { 0: word, index } of text.data.matchAll(/[A-Za-z]+/g)) {
+        range.setStart(text, index);
+        range.setEnd(text, index + word.length);
+        if (range.getClientRects().length > 1) broken.push(word);
+      }
+    }
+  }
+  return broken;
+}"""
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_tables_words_stay_whole_on_a_telephone(open_page, path):
+    assert open_page(path, width=390).evaluate(BROKEN) == []
+
+
 @pytest.mark.parametrize("path", PAGES)
 def test_chinese_is_drawn_by_the_font_that_the_site_brings(open_page, path):
     page = open_page(path)
