@@ -13,6 +13,7 @@
 #   make links     ask every link to another site whether it still leads somewhere
 #   make zip       the site, the notebooks and the package in one archive, for use offline
 #   make bench     how fast and how large things are; make bench ONLY=attention for one
+#   make soak      build it again and again, as if elsewhere, broken off, short of disk or network
 #   make repository URL=https://github.com/owner/name   give the book another address
 #   make lint      check the style;  make clean   remove what was built
 
@@ -26,7 +27,7 @@ HTML := _build/html
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .PHONY: book serve zip test test-colab test-rounding test-browser test-newest links chapter student \
-	grade evidence bench lint clean browser repository
+	grade evidence bench soak lint clean browser repository
 .DELETE_ON_ERROR:
 
 # The stamp is older than its inputs exactly when the set-up must be repeated.
@@ -36,12 +37,9 @@ $(READY): requirements.txt pyproject.toml
 	$(RUN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
-# Sphinx warns about a page only when it reads it. After a failure it must read
-# all of them again (from the cache of executed notebooks), or the second run
-# would pass in silence.
+# What a failed or an interrupted one has left, the next one begins anew: book/_ext/whole.py.
 book: $(READY)
-	@$(RUN)/jupyter-book build . -W -n --keep-going \
-		|| { rm -f _build/.doctrees/environment.pickle; exit 1; }
+	@$(RUN)/jupyter-book build . -W -n --keep-going
 	@echo "The book is ready: open $(CURDIR)/$(HTML)/index.html or run 'make serve'."
 
 zip: book
@@ -107,6 +105,9 @@ evidence: $(READY)
 
 bench: $(READY)
 	@$(RUN)/python -m tools.benches $(ONLY)
+
+soak: $(READY)
+	@$(RUN)/python -m tools.soak $(ONLY)
 
 repository: $(READY)
 	@$(RUN)/python tools/repository.py "$(URL)"

@@ -1,5 +1,6 @@
 """Run a notebook again when anything it rests on has changed, and say which cell failed."""
 
+import copy
 import hashlib
 import os
 import shutil
@@ -7,6 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from jupyter_cache import get_cache
+from jupyter_cache.cache.main import JupyterCacheBase
 from jupyter_cache.executors.utils import ExecutionResult, single_nb_execution
 from myst_nb.core.execute import cache as myst_cache
 from nbformat import NotebookNode
@@ -105,11 +108,33 @@ def execute(notebook: NotebookNode, **options: Any) -> ExecutionResult:
     return result
 
 
+def is_sound(cache: JupyterCacheBase, notebook: NotebookNode) -> bool:
+    """Tell whether the cache can be read: a build that was killed may have written half of it."""
+    try:
+        cache.get_cache_bundle(cache.match_cache_notebook(notebook).pk)
+    except KeyError as missing:  # no such notebook, or a record of it without its file
+        return "record not found" in str(missing)
+    except OSError:
+        raise
+    except Exception:
+        return False
+    return True
+
+
 class Client(myst_cache.NotebookClientCache):
     """The caching client, whose failures also name the notebook."""
 
     def start_client(self) -> None:
         """Take the notebook from the cache or run it."""
+        # What a Markdown page gives for download is the notebook that came here. It has no outputs,
+        # like a chapter's, though it may have to be run; its cells are named by place, not by lot.
+        if self.path.suffix != ".ipynb":
+            for place, cell in enumerate(self.notebook.cells):
+                cell.id = f"cell-{place}"
+        self._notebook = copy.deepcopy(self.notebook)
+        folder = self.nb_config.execution_cache_path
+        if not is_sound(get_cache(folder), self.notebook):
+            shutil.rmtree(folder)
         try:
             super().start_client()
         except CellFailed as failure:

@@ -38,7 +38,8 @@ def subset(source: Path, codes: Iterable[int], *, maths: bool = False) -> bytes:
     options.drop_tables += [] if maths else ["MATH"]
     cutter, result = Subsetter(options), BytesIO()
     cutter.populate(unicodes=set(codes))
-    with TTFont(source, lazy=True) as font:
+    # Else the file would tell the second in which it was made, and differ from build to build.
+    with TTFont(source, lazy=True, recalcTimestamp=False) as font:
         cutter.subset(font)
         font.flavor = "woff2"
         font.save(result)

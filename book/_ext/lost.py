@@ -1,5 +1,6 @@
 """Make the page that a server shows for an address where nothing is: 404.html."""
 
+import os
 import re
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -15,7 +16,9 @@ RELATIVE = re.compile(
 
 def add_page(app: Sphinx, config: Config) -> None:
     """Have the page written from its template."""
-    config.templates_path.append(str(Path(__file__).parents[1] / "_templates"))
+    # Relative: it goes into .buildinfo, which is to be the same wherever the book lies.
+    templates = Path(__file__).parents[1] / "_templates"
+    config.templates_path.append(os.path.relpath(templates, app.confdir))
     config.html_additional_pages["404"] = "404.html"
 
 

@@ -1,8 +1,10 @@
 """Let the site's search find Chinese words."""
 
 import re
+from pathlib import Path
 
 from sphinx.application import Sphinx
+from sphinx.search import js_index
 from sphinx.search.en import SearchEnglish
 
 HAN = "\u3400-\u4dbf\u4e00-\u9fff"
@@ -32,7 +34,20 @@ var splitQuery = query =>
         return words
 
 
+def forget(app: Sphinx, error: Exception | None) -> None:
+    """Take out the words that no page has any more: Sphinx keeps them, with a list of no pages."""
+    file = Path(app.outdir) / "searchindex.js"
+    if error or app.builder.format != "html" or not file.exists():
+        return
+    index = js_index.loads(file.read_text(encoding="utf-8"))
+    for words in (index["terms"], index["titleterms"]):
+        for word in [word for word, pages in words.items() if pages == []]:
+            del words[word]
+    file.write_text(js_index.dumps(index), encoding="utf-8")
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register with Sphinx."""
     app.add_search_language(EnglishAndChinese)
+    app.connect("build-finished", forget)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -54,8 +54,6 @@ class Tiny:
         program = str(Path(sys.executable).with_name("jupyter-book"))
         command = [program, "build", ".", "-W", "-n", "--keep-going"]
         done = subprocess.run(command, cwd=self.root, capture_output=True, text=True, timeout=240)
-        if done.returncode:
-            (self.root / "_build/.doctrees/environment.pickle").unlink(missing_ok=True)
         return done.returncode, re.sub(r"\x1b\[[\d;]*m", "", done.stdout + done.stderr)
 
     @property
