@@ -58,15 +58,16 @@ def pages(html: Path) -> dict[str, bytes]:
 
 
 def pack(files: dict[str, bytes], target: Path, folder: str) -> Path:
-    """Write an archive of files, all in one folder."""
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+    """Write an archive of files, all in one folder: all of it or nothing."""
+    part = target.with_suffix(".part")
+    with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for name in sorted(files):
             entry = zipfile.ZipInfo(f"{folder}/{name}", DATE)
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry.create_system = 3  # the permissions below are read as Unix's, everywhere
             entry.external_attr = 0o644 << 16
             archive.writestr(entry, files[name])
-    return target
+    return part.replace(target)
 
 
 def make(root: Path = ROOT, html: Path | None = None, out: Path | None = None) -> Path:
@@ -103,8 +104,8 @@ def main() -> int:
     """Make it and say where it is."""
     try:
         target = make()
-    except FileNotFoundError as error:
-        print(error, file=sys.stderr)
+    except OSError as error:
+        print(f"The archive could not be made: {error}", file=sys.stderr)
         return 1
     print(f"{target} ({target.stat().st_size / 1e6:.1f} MB)")
     return 0

@@ -111,13 +111,15 @@ def execute(notebook: NotebookNode, **options: Any) -> ExecutionResult:
 def is_sound(cache: JupyterCacheBase, notebook: NotebookNode) -> bool:
     """Tell whether the cache can be read: a build that was killed may have written half of it."""
     try:
-        cache.get_cache_bundle(cache.match_cache_notebook(notebook).pk)
-    except KeyError as missing:  # no such notebook, or a record of it without its file
-        return "record not found" in str(missing)
-    except OSError:
-        raise
+        record = cache.match_cache_notebook(notebook)
+    except KeyError:
+        return True  # nothing of this notebook is there
     except Exception:
-        return False
+        return False  # a data base without its tables
+    try:
+        cache.get_cache_bundle(record.pk)
+    except (KeyError, ValueError):
+        return False  # a record without its file, or with half of it
     return True
 
 

@@ -7,6 +7,8 @@ next one goes on from there only if the mark is there; else it keeps the execute
 
 import errno
 import shutil
+import sqlite3
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,6 +24,7 @@ UNWRITABLE = {
     errno.EACCES: "you may not write there",
     errno.EPERM: "you may not write there",
 }
+SQL = {"disk is full": errno.ENOSPC, "readonly database": errno.EROFS}
 
 
 class CannotWrite(SphinxError):
@@ -35,17 +38,6 @@ def mark(app: Sphinx) -> Path:
     return Path(app.doctreedir) / "whole"
 
 
-def begin(app: Sphinx, config: Config) -> None:
-    """Remove what an unfinished build has left, and the mark of a finished one."""
-    out, trees = Path(app.outdir), Path(app.doctreedir)
-    if not mark(app).exists():
-        for folder in (out, trees, out.parent / "jupyter_execute"):
-            shutil.rmtree(folder, ignore_errors=True)
-        out.mkdir(parents=True, exist_ok=True)
-        trees.mkdir(parents=True, exist_ok=True)
-    mark(app).unlink(missing_ok=True)
-
-
 def causes(error: BaseException | None) -> Iterator[BaseException]:
     """List an error and what it came from."""
     while error is not None:
@@ -53,19 +45,48 @@ def causes(error: BaseException | None) -> Iterator[BaseException]:
         error = error.__cause__ or error.__context__
 
 
+def reason(error: BaseException) -> str:
+    """Tell why something could not be written, or nothing if it is another error."""
+    if isinstance(error, OSError):
+        return UNWRITABLE.get(error.errno, "")
+    if isinstance(error, sqlite3.OperationalError):  # of the cache of executed notebooks
+        return next((UNWRITABLE[n] for words, n in SQL.items() if words in str(error)), "")
+    return ""
+
+
+def explain(app: Sphinx, error: Exception) -> None:
+    """Raise one clear sentence, if nothing can be written; else do nothing."""
+    for cause in causes(error):
+        if why := reason(cause):
+            sys.tracebacklimit = 0  # our own and Sphinx's frames would bury the sentence
+            named = getattr(cause, "filename2", None) or getattr(cause, "filename", None)
+            raise CannotWrite(
+                f"{named or Path(app.outdir).parent}: {why}. Mend that and build again: "
+                "notebooks that have been run are not run again."
+            ) from None
+
+
+def begin(app: Sphinx, config: Config) -> None:
+    """Remove what an unfinished build has left, and the mark of a finished one."""
+    out, trees = Path(app.outdir), Path(app.doctreedir)
+    try:
+        if not mark(app).exists():
+            for folder in (out, trees, out.parent / "jupyter_execute"):
+                shutil.rmtree(folder, ignore_errors=True)
+            out.mkdir(parents=True, exist_ok=True)
+            trees.mkdir(parents=True, exist_ok=True)
+        mark(app).unlink(missing_ok=True)
+    except OSError as error:
+        explain(app, error)
+        raise
+
+
 def end(app: Sphinx, error: Exception | None) -> None:
     """Set the mark if all went well; if nothing can be written, say so."""
-    if error is None:
-        if app.builder.format == "html" and not app._warncount:
-            mark(app).touch()
-        return
-    for cause in causes(error):
-        if isinstance(cause, OSError) and cause.errno in UNWRITABLE:
-            where = cause.filename or app.outdir
-            raise CannotWrite(
-                f"{where}: {UNWRITABLE[cause.errno]}. Mend that and build again: "
-                "notebooks that have been run are not run again."
-            ) from error
+    if error is not None:
+        explain(app, error)
+    elif app.builder.format == "html" and not app._warncount:
+        mark(app).touch()
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

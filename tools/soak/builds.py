@@ -50,7 +50,7 @@ def changed_and_back(copy: Copy) -> None:
 
 def read_anew(copy: Copy) -> None:
     """Let every page be read again, from the executed notebooks."""
-    (copy.root / "_build/.doctrees/whole").unlink()
+    copy.forget_pages()
 
 
 def chinese_locale(work: Path) -> dict[str, str]:

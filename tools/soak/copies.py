@@ -10,9 +10,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from jupyter_cache import get_cache
+
 from wheretolook.cache import cache_folder
 
-__all__ = ["Built", "Copy", "table"]
+__all__ = ["Built", "Copy", "stop", "table"]
 
 ROOT = Path(__file__).parents[2]
 VENV = Path(sys.prefix)
@@ -79,12 +81,24 @@ class Copy:
         """Build the site."""
         return self.run(self.make("book"), umask, **given)
 
+    def forget_pages(self) -> None:
+        """Let the next build read every page again, from the executed notebooks."""
+        (self.root / "_build/.doctrees/whole").unlink(missing_ok=True)
+
+    def forget_run(self, notebook: str) -> None:
+        """Let the next build run a notebook again."""
+        (folder,) = (self.root / "_build/.jupyter_cache").iterdir()
+        cache = get_cache(folder)
+        for record in cache.list_cache_records():
+            if record.uri.endswith(notebook):
+                cache.remove_cache(record.pk)
+
     def build_until(self, told: str, number: int, later: float) -> subprocess.Popen:
         """Start to build; return some time after it has told something so many times."""
         building = subprocess.Popen(
             self.make("book"),
             cwd=self.root,
-            env=self.environment({}),
+            env=self.environment({"PYTHONUNBUFFERED": "1"}),
             start_new_session=True,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

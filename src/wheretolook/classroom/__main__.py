@@ -50,8 +50,16 @@ def main(arguments: list[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     try:
         return _grade(given) if given.job == "grade" else _student(given)
-    except (ValueError, OSError) as error:
+    except ValueError as error:
         print(error, file=sys.stderr)
+        return 2
+    except OSError as error:
+        # a full disk does not say which file it was
+        where = error.filename or given.out or Path("_build")
+        print(
+            f"{where}: {error.strerror}. Mend that and give the same command again.",
+            file=sys.stderr,
+        )
         return 2
     except KeyboardInterrupt:
         print("Stopped. The same command goes on from here.", file=sys.stderr)
