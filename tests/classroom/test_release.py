@@ -123,6 +123,16 @@ def test_a_wrong_choice_is_named(tmp_path, capsys):
         chosen(file)
 
 
+def test_a_folder_that_cannot_be_written_is_named_in_one_sentence(tmp_path, capsys):
+    (tmp_path / "file").touch()
+    out = tmp_path / "file" / "student"
+    given = ["--notebooks", str(ROOT / "notebooks"), "--references", str(REFERENCES)]
+    assert main(["student", *given, "--out", str(out)]) == 2
+    assert capsys.readouterr().err == (
+        f"{out}: Not a directory. Mend that and give the same command again.\n"
+    )
+
+
 def test_markup_becomes_plain_markdown(tmp_path):
     bib = tmp_path / "some.bib"
     bib.write_text(

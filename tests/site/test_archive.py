@@ -1,5 +1,6 @@
 """The archive of the book: it opens from any folder, without a network, and answers there."""
 
+import resource
 import subprocess
 import sys
 import zipfile
@@ -52,6 +53,17 @@ def test_without_a_site_it_says_what_to_do(book):
     (book / "_build/html/index.html").unlink()
     with pytest.raises(FileNotFoundError, match="make book"):
         archive.make(book)
+
+
+def test_short_of_disk_there_is_no_archive_rather_than_half_of_one(book):
+    allowed, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, most))
+    try:
+        with pytest.raises(OSError):
+            archive.make(book)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (allowed, most))
+    assert not list((book / "_build").glob("*.zip"))
 
 
 # --- the real one, in a browser ---------------------------------------------------------------

@@ -48,14 +48,15 @@ def read_only(folder: str) -> str:
 
 
 def no_network() -> str:
-    """Leave only the machine itself within reach; needs `unshare --net`."""
+    """Leave only the machine itself within reach."""
     return f"'{sys.executable}' -c '{LOOPBACK}'"
 
 
 def in_trouble(prelude: str, command: list[str]) -> list[str]:
     """Return what runs a command in namespaces of its own, after the prelude."""
     shell = ["bash", "-c", f'{prelude} && exec "$@"', "bash"]
-    return ["unshare", "--map-root-user", "--mount", "--net", *shell, *command]
+    network = ["--net"] if LOOPBACK in prelude else []
+    return ["unshare", "--map-root-user", "--mount", *network, *shell, *command]
 
 
 def is_possible() -> bool:
