@@ -3,6 +3,9 @@
 Sphinx takes what it finds for finished: a page that was half written when the power went stays so,
 and a warning is told only when its page is read. So a mark is set at the end of a good build. The
 next one goes on from there only if the mark is there; else it keeps the executed notebooks alone.
+
+If it goes on, and a page has changed, all are written: each shows the titles of the others, and of
+a page that is not written the search forgets the entries in the index.
 """
 
 import errno
@@ -14,6 +17,7 @@ from pathlib import Path
 
 from sphinx.application import Sphinx
 from sphinx.config import Config
+from sphinx.environment import BuildEnvironment
 from sphinx.errors import SphinxError
 
 UNWRITABLE = {
@@ -81,6 +85,16 @@ def begin(app: Sphinx, config: Config) -> None:
         raise
 
 
+def note(app: Sphinx, env: BuildEnvironment, pages: list[str]) -> None:
+    """Remember whether any page is read this time."""
+    app.is_changed = bool(pages)
+
+
+def write_all(app: Sphinx, env: BuildEnvironment) -> list[str]:
+    """Have all pages written if one was read."""
+    return sorted(env.found_docs) if app.is_changed else []
+
+
 def end(app: Sphinx, error: Exception | None) -> None:
     """Set the mark if all went well; if nothing can be written, say so."""
     if error is not None:
@@ -92,5 +106,7 @@ def end(app: Sphinx, error: Exception | None) -> None:
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register with Sphinx."""
     app.connect("config-inited", begin, priority=0)
+    app.connect("env-before-read-docs", note)
+    app.connect("env-updated", write_all)
     app.connect("build-finished", end, priority=999)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

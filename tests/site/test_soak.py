@@ -19,6 +19,9 @@ kernelspec: {name: python3, display_name: Python 3}
 ---
 # Tiny
 
+```{index} pouch
+```
+
 我爱 $x^2$.
 
 ```{code-cell} ipython3
@@ -59,13 +62,21 @@ def test_another_place_time_zone_language_and_user_give_the_same_files(tiny, tmp
     } and "_sources/book/intro.ipynb" in first
 
 
-def test_a_second_build_gives_the_files_of_the_first(tiny):
+def test_a_changed_page_changes_all_that_show_it_and_back_again_nothing_is_left(tiny):
     first = whole(tiny)
     intro = tiny.root / "book/intro.md"
-    intro.write_text(PAGE + "\nQuokka 树袋.\n", encoding="utf-8")
+    intro.write_text(PAGE.replace("# Tiny", "# Quokka"), encoding="utf-8")
     changed = whole(tiny)
     assert b"quokka" in changed["searchindex.js"]
+    assert b"Quokka" in changed["notebooks/one.html"]
     intro.write_text(PAGE, encoding="utf-8")
+    assert differences(first, whole(tiny)) == []
+
+
+def test_a_page_that_has_not_changed_keeps_its_entries_in_the_index(tiny):
+    first = whole(tiny)
+    assert b"pouch" in first["searchindex.js"]
+    os.utime(tiny.root / "notebooks/one.ipynb")
     assert differences(first, whole(tiny)) == []
 
 

@@ -40,10 +40,10 @@ def touched(copy: Copy) -> None:
 
 
 def changed_and_back(copy: Copy) -> None:
-    """Build with other words on a page, and take them back."""
+    """Build with another title and other words on a page, and take them back."""
     page = copy.root / PAGE
     before = page.read_text(encoding="utf-8")
-    page.write_text(f"{before}\n## Quokka\n\nZyzzyva.\n", encoding="utf-8")
+    page.write_text(f"{before.replace('# ', '# Quokka ', 1)}\nZyzzyva.\n", encoding="utf-8")
     copy.build()
     page.write_text(before, encoding="utf-8")
 
