@@ -97,7 +97,7 @@ HALVES = (
     (
         "html/notebooks/one.html",
         ".doctrees/environment.pickle",
-        "html/_static/tokens.css",
+        "html/_static/site.css",
         ".jupyter_cache/*/executed/*/base.ipynb",
     ),
     (".jupyter_cache/*/global.db",),  # the list of the notebooks that were run
