@@ -17,6 +17,11 @@ from sphinx.writers.html5 import HTML5Translator
 from .fonts import read_pages, subset
 
 LOGGER = logging.getLogger(__name__)
+# A named function stands off from what follows, unless that is a bracket.
+FUNCTION = re.compile(
+    r"(<mrow>|</\w+>)(<mi>(?:cos|exp|lim|ln|log|max|min|sin|tan|tanh)</mi>)"
+    r"(?=<m(?!o\b|row><mo\b[^>]*fence))"
+)
 # How many children MathML demands: fewer mean that a brace was missing.
 ARITY = {"mfrac": 2, "mroot": 2, "msub": 2, "msup": 2, "munder": 2, "mover": 2} | {
     "msubsup": 3,
@@ -53,6 +58,8 @@ def to_mathml(latex: str, display: str) -> str:
     latex = re.sub(r"\\(begin|end)\{(align|gather|equation)\}", r"\\\1{\2*}", latex.strip())
     if re.match(r"\\begin\{equation\*\}", latex):
         latex = re.sub(r"\\(begin|end)\{equation\*\}", "", latex)
+    # A single upright letter (the expectation, Euler's number) stays upright if it has a neighbour.
+    latex = re.sub(r"\\mathrm\{(\w)\}", r"\\mathrm{\1 }", latex)
     try:
         mathml = convert(latex, display=display)
         tree = ElementTree.fromstring(mathml)
@@ -64,6 +71,7 @@ def to_mathml(latex: str, display: str) -> str:
             raise ValueError(f"no MathML for {element.text} in {latex!r}")
         if name in ARITY and len(element) != ARITY[name]:
             raise ValueError(f"an argument is missing in {latex!r}")
+    mathml = FUNCTION.sub(r'\1\2<mspace width="0.17em"/>', mathml)
     # The bars of a norm grow with their line unless told not to (\left\lVert says otherwise).
     mathml = mathml.replace("<mo>&#x02016;</mo>", '<mo stretchy="false">&#x02016;</mo>')
     # Browsers implement MathML Core, which aligns columns by style.

@@ -48,6 +48,22 @@ def test_bars_of_a_norm_grow_only_when_asked_to():
     assert 'stretchy="false"' not in maths.to_mathml(r"\left\lVert x \right\rVert", "inline")
 
 
+def test_a_single_letter_is_upright_when_asked_to():
+    expectation, width = (maths.to_mathml(x, "inline") for x in (r"\mathrm{E}[x]", "E"))
+    assert 'mathvariant="normal">E<' in expectation
+    assert "mathvariant" not in width
+
+
+@pytest.mark.parametrize("latex", [r"\log a_J", r"\ln 4", r"-\log \sum_k x_k", r"\ln \frac{1}{2}"])
+def test_a_function_stands_off_from_its_argument(latex):
+    assert maths.to_mathml(latex, "inline").count("</mi><mspace") == 1
+
+
+@pytest.mark.parametrize("latex", [r"\exp(x)", r"\exp\left(x\right)", r"\log_2 x", r"\max_k x"])
+def test_a_function_stands_close_to_a_bracket_and_to_its_index(latex):
+    assert "mspace" not in maths.to_mathml(latex, "inline")
+
+
 def test_font_has_the_italics_that_a_browser_draws():
     codes = maths.characters("<p>z</p><math><mi>h</mi><mi>&#x003B1;</mi></math>")
     assert {0x210E, 0x1D6FC} <= codes and ord("z") not in codes
