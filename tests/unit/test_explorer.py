@@ -113,6 +113,11 @@ def test_curves_share_one_axis_even_if_only_some_go_below_zero():
     assert 'data-limit="1"' in html
 
 
+def test_the_ends_of_an_axis_have_a_proper_minus():
+    html = show(Curves([-6, 2048], {"y": [0, 1]}, x_name="x", y_name="y")).html()
+    assert ">−6</text>" in html and ">2048</text>" in html
+
+
 def test_a_buffer_that_draw_uses_again_gives_each_frame_its_own_numbers():
     buffer = np.zeros((1, 1))
 
