@@ -93,6 +93,21 @@ def test_every_explorer_fills_the_screen_and_nothing_is_cut_off(present, wide):
     assert page.problems == []
 
 
+@pytest.mark.parametrize("wide", [1280, 1920])
+def test_curves_are_not_shrunk_until_they_fit_beside_large_letters(present, wide):
+    page = present(CHAPTERS[5], wide=wide)
+    explorers = page.locator("wtl-explorer:has(.wtl-curves)")
+    for place in range(explorers.count()):
+        one = explorers.nth(place)
+        one.get_by_role("button", name="Full screen", exact=True).click()
+        page.wait_for_function("document.fullscreenElement")
+        letters = one.locator(".wtl-key").evaluate(
+            "key => key.currentCSSZoom * parseFloat(getComputedStyle(key).fontSize)"
+        )
+        assert one.locator(".wtl-curves").bounding_box()["width"] > 25 * letters
+        page.keyboard.press("Escape")
+
+
 @pytest.mark.parametrize("allowed", [True, False], ids=["full screen", "window"])
 def test_button_and_escape_leave_it_and_controls_work_in_it(present, allowed):
     """Where there is no full screen to be had, the explorer covers the window."""
