@@ -5,7 +5,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
-from contents import PAGES, ROOT
+from contents import CHAPTERS, PAGES, ROOT
 
 from wheretolook.explore import assets
 
@@ -38,6 +38,16 @@ CONTRAST = """() => {
   return weak;
 }"""
 
+# Whether a list would be wider if it might.
+CUT = """field => {
+  const free = field.cloneNode(true);
+  free.style.cssText = "position: absolute; max-width: none; width: max-content";
+  field.after(free);
+  const cut = free.offsetWidth > field.offsetWidth;
+  free.remove();
+  return cut;
+}"""
+
 BOXES = """() => {
   const chinese = /[\\u3400-\\u9fff]/;
   return [...document.querySelectorAll("article :is(p, li, td, th, pre, span)")]
@@ -63,16 +73,16 @@ def test_page_fits_a_telephone_and_can_be_read(open_page, path, dark):
     assert page.evaluate(CONTRAST) == []
 
 
-# Words of tables that stand on two lines.
+# Words and numbers of tables that stand on two lines.
 BROKEN = """() => {
-  const cells = document.querySelectorAll(".bd-article :is(td, th):not(wtl-explorer *)");
+  const cells = document.querySelectorAll(".bd-article :is(td, th)");
   const range = document.createRange(), broken = [];
   for (const cell of [...cells].filter(cell => cell.checkVisibility())) {
     const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
     while (texts.nextNode()) {
       const text = texts.currentNode;
       if (text.parentNode.closest("code, math, cite")) continue;
-      for (const { 0: word, index } of text.data.matchAll(/[A-Za-z]+/g)) {
+      for (const { 0: word, index } of text.data.matchAll(/[A-Za-z]+|−?\\d+\\.\\d+/g)) {
         range.setStart(text, index);
         range.setEnd(text, index + word.length);
         if (range.getClientRects().length > 1) broken.push(word);
@@ -86,6 +96,26 @@ BROKEN = """() => {
 @pytest.mark.parametrize("path", PAGES)
 def test_a_tables_words_stay_whole_on_a_telephone(open_page, path):
     assert open_page(path, width=390).evaluate(BROKEN) == []
+
+
+def test_where_an_evidence_table_scrolls_its_caption_and_the_names_of_its_rows_stay(open_page):
+    page = open_page(CHAPTERS[6], width=390)
+    table = page.locator(".wtl-table").first
+    box = table.bounding_box()
+    table.evaluate("table => table.scrollLeft = table.scrollWidth")
+    for part in ("caption", "th[scope=row]"):
+        seen = table.locator(part).first.bounding_box()
+        assert box["x"] <= seen["x"] and seen["x"] + seen["width"] <= box["x"] + box["width"]
+    row = table.locator("th[scope=row]").first.bounding_box()
+    assert row["width"] < box["width"] / 2
+
+
+def test_on_a_telephone_a_list_is_as_wide_as_its_words_or_as_the_screen_allows(open_page):
+    page = open_page(CHAPTERS[2], width=390)
+    for field in page.locator("wtl-explorer select").all():
+        cut = field.evaluate(CUT)
+        room = field.evaluate("f => f.closest('label').getBoundingClientRect().right") - 1
+        assert not cut or field.evaluate("f => f.getBoundingClientRect().right") > room
 
 
 @pytest.mark.parametrize("path", PAGES)
