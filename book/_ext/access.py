@@ -12,6 +12,9 @@ MENDED = {
     # sphinx-exercise gives these ids to every exercise of a page
     '<section id="exercise-content">': "<section>",
     '<section id="solution-content">': "<section>",
+    # a link begins with its first word, not with the blank before it
+    "Solution to<a ": "Solution to <a ",
+    '"> Exercise ': '">Exercise ',
     # the words below say more: "Show solution", "Show the code"
     '<summary aria-label="Toggle hidden content">': "<summary>",
 }

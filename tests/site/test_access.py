@@ -32,6 +32,16 @@ def test_page_is_enlarged_without_sideways_scrolling(open_page, path, width):
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+@pytest.mark.parametrize("path", CHAPTERS)
+def test_a_link_begins_with_its_first_word(open_page, path):
+    page = open_page(path)
+    early = page.locator("article p a").evaluate_all(
+        "links => links.map(a => a.textContent).filter(text => text.startsWith(' '))"
+    )
+    assert early == []
+    assert page.locator(".solution .admonition-title", has_text="Solution to Exercise").count() > 0
+
+
 @pytest.mark.parametrize("path", EVERY)
 def test_nothing_moves_by_itself_for_a_reader_who_asks_for_calm(open_page, path):
     page = open_page(path)
