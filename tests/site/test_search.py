@@ -35,6 +35,16 @@ def test_search_finds(open_page, words, page, files):
     assert shown.problems == []
 
 
+@pytest.mark.parametrize("words", ["掩码", "多头", "层归一化", "编码器"])
+def test_a_chinese_term_leads_to_its_place_in_the_glossary(open_page, words):
+    shown = open_page(f"search.html?q={words}")
+    shown.locator(".search-summary", has_text="found").wait_for()
+    first = shown.locator("#search-results ul.search > li > a").first.get_attribute("href")
+    assert first.startswith(f"{GLOSSARY}#term-")
+    shown.goto(shown.url.split("search.html")[0] + first)
+    assert words in shown.locator("dt:target").inner_text()
+
+
 def test_search_says_that_nothing_was_found(open_page):
     shown = open_page("search.html?q=图图图")
     shown.locator(".search-summary", has_text="did not match").wait_for()
