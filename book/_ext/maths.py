@@ -4,6 +4,7 @@ import re
 from html import unescape
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 from unicodedata import normalize
 from xml.etree import ElementTree
 
@@ -31,6 +32,11 @@ ITALIC = {
     normalize("NFKC", chr(code)): code
     for code in (*range(0x1D434, 0x1D468), *range(0x1D6E2, 0x1D71C), 0x210E)
 }
+
+FONT = "_static/stix-two-math.woff2"
+# Not in a folder: there no server says who may read it, and a browser refuses.
+EARLY = """if (location.protocol !== "file:") document.head.append(Object.assign(
+document.createElement("link"), { rel: "preload", as: "font", crossOrigin: "", href: "%s" }));"""
 
 
 def to_mathml(latex: str, display: str) -> str:
@@ -121,11 +127,23 @@ def write_font(app: Sphinx, error: Exception | None) -> None:
     # Found without an import: the package would load its whole font.
     source = Path(find_spec("ziamath").origin).parent / "fonts/STIXTwoMath-Regular.ttf"
     font = subset(source, characters(read_pages(app)), maths=True)
-    (Path(app.outdir) / "_static/stix-two-math.woff2").write_bytes(font)
+    (Path(app.outdir) / FONT).write_bytes(font)
+
+
+def ask_early(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object
+) -> None:
+    """Let a page with formulas ask for their font at once, not only when its style is there.
+
+    A line breaks elsewhere when its formulas get their font, and what stands below would jump.
+    """
+    if "<math" in context.get("body", ""):
+        app.add_js_file(None, body=EARLY % context["pathto"](FONT, resource=True))
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register with Sphinx."""
     app.add_html_math_renderer("mathml", (visit_inline, None), (visit_block, None))
+    app.connect("html-page-context", ask_early)
     app.connect("build-finished", write_font)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
