@@ -10,10 +10,14 @@ import queue
 import subprocess
 import sys
 import threading
+import time
+from contextlib import suppress
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from tempfile import TemporaryDirectory
+
+import psutil
 
 HTML = Path(__file__).parents[1] / "_build" / "html"
 SCRIPT = Path(__file__).with_suffix(".js").read_text("utf-8")
@@ -67,6 +71,33 @@ class Handler(SimpleHTTPRequestHandler):
         """Say nothing."""
 
 
+def hear(reports: queue.Queue, browser: subprocess.Popen) -> dict:
+    """Wait for a report, as long as one can come: what only hands the address on ends with 0."""
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        try:
+            return reports.get(timeout=1)
+        except queue.Empty:
+            if browser.poll():
+                raise ChildProcessError(
+                    f"{browser.args[0]} ended with {browser.returncode}"
+                ) from None
+    raise TimeoutError(f"{browser.args[0]} reported nothing for {PATIENCE} s")
+
+
+def close(browser: subprocess.Popen) -> None:
+    """End a browser and all that it has started; by force what will not."""
+    if browser.poll() is not None:
+        return
+    parent = psutil.Process(browser.pid)
+    family = [*parent.children(recursive=True), parent]
+    for end in (psutil.Process.terminate, psutil.Process.kill):
+        for process in family:
+            with suppress(psutil.NoSuchProcess):
+                end(process)
+        family = psutil.wait_procs(family, timeout=5)[1]
+
+
 def visit(command: list[str], pages: list[str], html: Path = HTML) -> list[dict]:
     """Start a browser, let it visit the pages, and return its report of each.
 
@@ -89,6 +120,8 @@ def visit(command: list[str], pages: list[str], html: Path = HTML) -> list[dict]
     ------
     TimeoutError
         If the browser reports nothing for three minutes.
+    ChildProcessError
+        If it fails before it has reported.
     """
     reports: queue.Queue = queue.Queue()
     handler = partial(Handler, pages=pages, reports=reports, directory=str(html))
@@ -101,11 +134,9 @@ def visit(command: list[str], pages: list[str], html: Path = HTML) -> list[dict]
         started = [word.replace("{folder}", folder) for word in command]
         with subprocess.Popen([*started, address]) as browser:
             try:
-                found = [reports.get(timeout=PATIENCE) for _ in pages]
-            except queue.Empty:
-                raise TimeoutError(f"{command[0]} reported nothing for {PATIENCE} s") from None
+                found = [hear(reports, browser) for _ in pages]
             finally:
-                browser.terminate()
+                close(browser)
                 server.shutdown()
     return found
 
@@ -118,7 +149,12 @@ def main() -> int:
     pages = sorted(path.relative_to(HTML).as_posix() for path in HTML.rglob("*.html"))
     pages.remove("404.html")  # it knows where the site is published, and asks there
     faults = 0
-    for report in visit(sys.argv[1:], pages):
+    try:
+        reports = visit(sys.argv[1:], pages)
+    except OSError as error:  # no such program, or one of those above
+        print(error, file=sys.stderr)
+        return 2
+    for report in reports:
         faults += len(report["faults"])
         print(f"{report['path']}: {report['explorers']} explorers, {report['controls']} controls")
         print("".join(f"  {fault}\n" for fault in report["faults"]), end="", flush=True)

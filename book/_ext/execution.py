@@ -67,6 +67,9 @@ def choose_cache(app: Sphinx, config: Config) -> None:
     config.nb_execution_cache_path = str(current)
     # These modules have a say in every page, but in no notebook's outputs.
     config.site_state = digest(Path(__file__).parent, "")
+    # Styles and scripts are joined when a page is written; no page need be read for that.
+    folders = [Path(app.confdir) / folder for folder in config.html_static_path]
+    config.look_state = [digest(folder, "") for folder in folders]
 
 
 def drop_stale_pages(
@@ -156,6 +159,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     myst_cache.single_nb_execution = execute
     chooser.NotebookClientCache = Client
     app.add_config_value("site_state", "", "env")
+    app.add_config_value("look_state", [], "html")
     app.connect("config-inited", choose_cache)
     app.connect("env-get-outdated", drop_stale_pages)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

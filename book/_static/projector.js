@@ -82,8 +82,15 @@
   addEventListener('click', e => { // where the chosen weight comes from
     if (e.target.closest('[data-fills] .wtl-map')) filling().querySelector('.wtl-why')?.scrollIntoView({ block: 'nearest' });
   });
-  addEventListener('keydown', e => {
-    if (e.altKey && e.code === 'KeyP') { e.preventDefault(); toggle(); }
+  // a page that comes back as it was left may have been overtaken on another
+  addEventListener('pageshow', e => {
+    if (!e.persisted) return;
+    leave();
+    set(Boolean(sessionStorage.getItem(MODE)));
+    dress();
+  });
+  addEventListener('keydown', e => { // AltGr, which writes letters, is Ctrl and Alt
+    if (e.altKey && !e.ctrlKey && e.code === 'KeyP') { e.preventDefault(); toggle(); }
     if (e.key === 'Escape') leave(); // one that closed something inside does not come here
   });
   // what lies behind a window that is filled is out of reach for the keyboard, too

@@ -760,6 +760,30 @@ def test_a_large_map_has_the_colours_of_a_small_one(page_factory, dark, signed):
     assert len(np.unique(painted[y, x], axis=0)) > 60
 
 
+@pytest.mark.parametrize("limit", [None, 0.5])
+def test_every_row_of_a_large_map_is_painted_where_a_number_is_beyond_the_scale(
+    page_factory, limit
+):
+    """Rounded, the largest may be: 0.126 is the end of the scale, and 0.13 is shown."""
+    values = torch.full((26, 26), 0.126) * torch.tensor([1.0, -1.0]).repeat(13)
+    view = Matrix(values if limit is None else 8 * values, limit=limit)
+    page = page_factory(explore(lambda: view).html())
+    row = "getComputedStyle(row.cells[1], '::before').backgroundImage"
+    rows = page.locator(".wtl-painted tbody tr")
+    assert rows.count() == 26
+    painted = rows.evaluate_all(f"rows => rows.map(row => {row})")
+    assert all(one.startswith("linear-gradient") for one in painted)
+
+
+def test_a_large_map_is_painted_upon_its_cells_where_text_runs_from_the_right(page_factory):
+    made = explore(lambda: Heatmap(torch.eye(26))).html()
+    page = page_factory(f'<div dir="rtl">{made}</div>')
+    places = page.locator("tr:last-child td[data-v]:not(.wtl-sum)").evaluate_all(MIDDLES)
+    pixels = shot(page)
+    brightness = [pixels[y, x].sum() for x, y in places]
+    assert max(brightness[:-1]) - min(brightness[:-1]) <= 6 < min(brightness[:-1]) - brightness[-1]
+
+
 @pytest.mark.parametrize("width", [390, 1280])
 def test_a_check_box_stands_before_its_word(gallery, width):
     page = gallery("heatmap", width=width)

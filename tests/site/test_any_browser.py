@@ -1,5 +1,7 @@
 """What tries the site in any browser finds what works, and what does not."""
 
+import any_browser
+import psutil
 import pytest
 from any_browser import visit
 from browser import find
@@ -46,3 +48,17 @@ def test_a_good_page_has_no_fault(reports):
 def test_a_fault_is_told(reports, name):
     faults = reports[name]["faults"]
     assert any(BROKEN[name][1] in fault for fault in faults), faults
+
+
+def test_a_browser_that_fails_is_not_waited_for(tmp_path):
+    with pytest.raises(ChildProcessError, match="sh ended with 3"):
+        visit(["sh", "-c", "exit 3"], ["good.html"], tmp_path)
+
+
+def test_nothing_that_it_started_is_left_behind(tmp_path, monkeypatch):
+    """A browser is often started by a script, and some take their time to end."""
+    monkeypatch.setattr(any_browser, "PATIENCE", 2)
+    script = f"trap '' TERM; sleep 300 & echo $! > {tmp_path}/started; wait"
+    with pytest.raises(TimeoutError):
+        visit(["sh", "-c", script], ["good.html"], tmp_path)
+    assert not psutil.pid_exists(int((tmp_path / "started").read_text()))

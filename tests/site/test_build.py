@@ -1,8 +1,10 @@
 """The build itself, on a tiny book that uses the real extensions and settings."""
 
+import shutil
+
 import pytest
 import yaml
-from tiny_book import Tiny
+from tiny_book import ROOT, Tiny
 
 
 @pytest.fixture
@@ -31,6 +33,22 @@ def test_changed_package_runs_the_notebooks_again_and_a_failing_cell_is_named(ti
     assert f"{tiny.root}/notebooks/one.ipynb: cell 3, id cell-3" in said
     assert "injected" in said
     assert not tiny.page.exists()
+
+
+def test_a_changed_style_reaches_pages_that_are_as_they_were(tiny):
+    look = tiny.root / "look"
+    shutil.copytree(ROOT / "book/_static", look)
+    config = yaml.safe_load((tiny.root / "_config.yml").read_text())
+    config["sphinx"]["config"]["html_static_path"] = ["look"]
+    (tiny.root / "_config.yml").write_text(yaml.safe_dump(config))
+    assert tiny.build()[0] == 0
+    before = tiny.page.read_text()
+    with (look / "book.css").open("a") as style:
+        style.write("p { letter-spacing: 3.25px }\n")
+    code, said = tiny.build()
+    assert code == 0 and "0 added, 0 changed, 0 removed" in said
+    assert "3.25px" in (tiny.root / "_build/html/_static/site.css").read_text()
+    assert tiny.page.read_text() != before  # its link names the new state
 
 
 FAULTS = {

@@ -6,6 +6,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 from contents import CHAPTERS, PAGES, ROOT
+from playwright.sync_api import expect
 
 from wheretolook.explore import assets
 
@@ -61,6 +62,18 @@ def test_page_is_quiet_and_asks_nobody_else(open_page, path, files):
     page = open_page(path, files=files)
     assert page.problems == []
     assert page.locator("article h1").count() == 1
+
+
+def test_a_page_works_where_nothing_may_be_kept(open_page, site):
+    """A learning platform may show it in a frame that is shut off."""
+    frame = f'<iframe sandbox="allow-scripts" src="{site}{CHAPTERS[3]}" width=1200 height=800>'
+    page = open_page("404.html")
+    page.set_content(frame)
+    inside = page.frame_locator("iframe")
+    inside.locator(".btn-projector").click()
+    expect(inside.locator(".btn-projector")).to_have_attribute("aria-pressed", "true")
+    expect(inside.locator("button.copybtn").first).to_be_attached()
+    assert [problem for problem in page.problems if problem.startswith("exception")] == []
 
 
 @pytest.mark.parametrize("path", PAGES)

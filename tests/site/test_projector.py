@@ -75,6 +75,25 @@ def test_an_address_begins_in_it_until_it_is_left(open_page, files):
     assert not page.evaluate(ON)
 
 
+def test_a_page_that_comes_back_as_it_was_left_follows_what_was_chosen_since(open_page):
+    page = open_page(CHAPTERS[3])
+    page.locator(BUTTON).click()
+    page.locator(".wtl-fill").first.click()
+    page.evaluate("""() => {
+        sessionStorage.setItem('projector', '');
+        dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }));
+    }""")
+    assert not page.evaluate(ON)
+    assert page.locator("[data-fills]").count() == 0
+    expect(page.locator(BUTTON)).to_have_attribute("aria-pressed", "false")
+
+
+def test_a_letter_that_is_written_with_both_keys_is_no_command(open_page):
+    page = open_page(CHAPTERS[3])
+    page.keyboard.press("Control+Alt+p")  # as AltGr arrives
+    assert not page.evaluate(ON)
+
+
 @pytest.mark.parametrize("wide", [1280, 1920])
 def test_every_explorer_fills_the_screen_and_nothing_is_cut_off(present, wide):
     page = present(GALLERY, wide=wide)

@@ -38,7 +38,7 @@
     for (const { cells: [, ...cells] } of map?.tBodies[0].rows ?? []) {
       const shares = cells.map(cell => cell.share).filter(share => share !== undefined), width = 100 / shares.length;
       if (!shares.length) return; // a result without data keeps Python's colours
-      const bands = shares.map((share, i) => `color-mix(in oklab, var(--wtl-${name(share)}) ${Math.abs(share) * 100}%, var(--wtl-lo)) ${i * width}% ${(i + 1) * width}%`);
+      const bands = shares.map((share, i) => `color-mix(in oklab, var(--wtl-${name(share)}) ${Math.min(Math.abs(share), 1) * 100}%, var(--wtl-lo)) ${i * width}% ${(i + 1) * width}%`);
       cells[0].style.setProperty('--row', `linear-gradient(90deg, ${bands})`);
       map.style.setProperty('--columns', shares.length);
       map.classList.add('wtl-painted');
