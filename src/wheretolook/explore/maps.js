@@ -4,6 +4,8 @@
   CELL: '.wtl-map td[data-v]:not(.wtl-sum)',
 
   fill(slot, value, view) {
+    if (slot.last === value) return; // of a thousand cells many stay as they are
+    slot.last = value;
     if (slot.matches('.wtl-why')) { slot.why = value; return; }
     if (Array.isArray(value)) { view.dataset.notes = JSON.stringify(value); return; }
     if (slot.classList.contains('wtl-sum')) { slot.textContent = wtl.tools.printed(value, +view.dataset.decimals); return; }
