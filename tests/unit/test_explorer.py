@@ -159,7 +159,7 @@ def test_too_many_numbers_name_the_control_too():
 
 
 def test_pictures_count_by_their_weight(monkeypatch):
-    monkeypatch.setattr("wheretolook.explore.explorer.NUMBERS_AT_MOST", 100)
+    monkeypatch.setattr("wheretolook.explore.explorer.NUMBERS_AT_MOST", 20)
 
     def draw(x):
         return plt.figure()

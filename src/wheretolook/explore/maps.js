@@ -4,21 +4,21 @@
   CELL: '.wtl-map td[data-v]:not(.wtl-sum)',
 
   fill(slot, value, view) {
-    if (slot.last === value) return; // of a thousand cells many stay as they are
-    slot.last = value;
+    const { printed, share, shareOf, tell } = wtl.tools, hidden = value === null;
     if (slot.matches('.wtl-why')) { slot.why = value; return; }
     if (Array.isArray(value)) { view.dataset.notes = JSON.stringify(value); return; }
-    if (slot.classList.contains('wtl-sum')) { slot.textContent = wtl.tools.printed(value, +view.dataset.decimals); return; }
-    const hidden = value === null;
+    const said = hidden && !slot.closest('.wtl-signed') ? '0' : printed(value, +view.dataset.decimals);
+    if (slot.classList.contains('wtl-sum')) { tell(slot, said); return; }
     slot.toggleAttribute('data-hidden', hidden);
-    if (!slot.closest('.wtl-dense')) wtl.tools.fill(slot, value, view);
-    else {
+    if (slot.closest('.wtl-dense')) {
       // nobody sees this number: as a name and not as text, a thousand of them need no layout
-      slot.share = hidden ? 0 : wtl.tools.shareOf(value, view);
-      slot.ariaLabel = wtl.tools.printed(value, +view.dataset.decimals);
-      if (slot.firstChild) slot.textContent = '';
+      slot.share = hidden ? 0 : shareOf(value, view);
+      if (slot.ariaLabel !== said) slot.ariaLabel = said;
+      tell(slot, '');
+    } else {
+      share(slot, value, view);
+      tell(slot, said);
     }
-    if (hidden && !slot.closest('.wtl-signed')) slot[slot.ariaLabel ? 'ariaLabel' : 'textContent'] = '0';
   },
 
   // one cell of each map is in the page's tab order; arrow keys move on from there (Jupyter
