@@ -48,8 +48,13 @@ def test_what_contributing_names_is_there():
     for name in re.findall(
         r"`((?:src|book|tests|tools|notebooks|check|data|explore)/[\w./-]*)`", TEXT
     ):
-        invented = "lines." in name
-        assert invented or any((base / name).exists() for base in (root, root / "src/wheretolook"))
+        if "lines." in name:  # an invented one
+            continue
+        sources = [Path(name)]
+        if name.endswith(".html"):  # a page of the site
+            sources = [Path(name).with_suffix(ending) for ending in (".md", ".ipynb")]
+        bases = root, root / "src/wheretolook"
+        assert any((base / source).exists() for base in bases for source in sources), name
     makefile = (root / "Makefile").read_text(encoding="utf-8")
     for target in re.findall(r"`make ([a-z-]+)", TEXT):
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
