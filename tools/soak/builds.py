@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .copies import Copy, table
+from .copies import Copy, line, table
 from .same import differences, read
 
 __all__ = ["run"]
@@ -116,7 +116,7 @@ def run(work: Path) -> tuple[str, int]:
         reasons |= {d.file: d.why for d in found if d.why}
         faults += len(unknown)
         rows.append([*row, f"{len(found)} of {len(site)}", ", ".join(unknown) or "none"])
-        print(table([], rows[-1:]).splitlines()[-1], flush=True)
+        print(line(rows[-1]), flush=True)
     head = ("build", "how", "where", "seconds", "files that differ from the first", "unexplained")
     told = table(("file that may differ", "why"), reasons.items()) if reasons else "All are equal."
     return f"{table(head, rows)}\n\n{told}", faults

@@ -6,7 +6,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from jupyter_cache import get_cache
 
 from wheretolook.cache import cache_folder
 
-__all__ = ["Built", "Copy", "stop", "table"]
+__all__ = ["Built", "Copy", "line", "stop", "table"]
 
 ROOT = Path(__file__).parents[2]
 VENV = Path(sys.prefix)
@@ -81,6 +82,13 @@ class Copy:
         """Build the site."""
         return self.run(self.make("book"), umask, **given)
 
+    def build_first(self) -> Built:
+        """Build the site; the notebooks that this tree has run need not be run again."""
+        ran = "_build/.jupyter_cache"
+        with suppress(FileNotFoundError):
+            shutil.copytree(ROOT / ran, self.root / ran)
+        return self.build()
+
     def forget_pages(self) -> None:
         """Let the next build read every page again, from the executed notebooks."""
         (self.root / "_build/.doctrees/whole").unlink(missing_ok=True)
@@ -119,8 +127,11 @@ def stop(building: subprocess.Popen, how: signal.Signals) -> int:
     return building.wait()
 
 
-def table(head: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
+def line(cells: Iterable[object]) -> str:
+    """Write a line of a table in Markdown."""
+    return f"| {' | '.join(map(str, cells))} |"
+
+
+def table(head: Sequence[str], rows: Iterable[Iterable[object]]) -> str:
     """Write a table in Markdown."""
-    head = list(head)
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)
+    return "\n".join(map(line, [head, ["---"] * len(head), *rows]))

@@ -1,6 +1,5 @@
 """Builds that are broken off: does the next one make the whole site, the same as ever?"""
 
-import shutil
 import signal
 import time
 from contextlib import suppress
@@ -9,8 +8,8 @@ from pathlib import Path
 
 import psutil
 
-from .copies import ROOT, Copy, stop, table
-from .same import differences, read
+from .copies import Copy, line, stop, table
+from .same import read, unexplained
 
 __all__ = ["run"]
 
@@ -54,9 +53,7 @@ def survivors(copy: Copy, patience: float = 20) -> int:
 def run(work: Path) -> tuple[str, int]:
     """Break off builds, build again, compare with the whole site, and report."""
     copy = Copy(work / "broken off")
-    with suppress(FileNotFoundError):  # notebooks that this tree has run need not be run again
-        shutil.copytree(ROOT / "_build/.jupyter_cache", copy.root / "_build/.jupyter_cache")
-    built = copy.build()
+    built = copy.build_first()
     if built.code:
         return f"**The build failed**: {built.said[-2000:]}", 1
     whole, rows, faults = read(copy.html), [], 0
@@ -67,11 +64,11 @@ def run(work: Path) -> tuple[str, int]:
             code = stop(copy.build_until(moment.told, moment.number, moment.seconds), how)
             left = survivors(copy)
             again = copy.build()
-            unknown = [d.file for d in differences(whole, read(copy.html)) if not d.why]
+            unknown = unexplained(whole, read(copy.html))
             bad = not code or bool(left) or again.code or bool(unknown)
             faults += bool(bad)
             next_one = f"failed: {again.said[-500:]}" if again.code else "the whole site"
             rows.append([moment.name, how.name, code, left, next_one, ", ".join(unknown) or "none"])
-            print(table([], rows[-1:]).splitlines()[-1], flush=True)
+            print(line(rows[-1]), flush=True)
     head = ("while", "signal", "exit code", "processes left", "the next build", "files that differ")
     return table(head, rows), faults

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["MEASURED", "Difference", "differences", "read"]
+__all__ = ["MEASURED", "Difference", "differences", "read", "unexplained"]
 
 Site = dict[str, bytes]
 
@@ -105,3 +105,8 @@ def differences(first: Site, second: Site) -> list[Difference]:
         explained = clean and one and other and clean(one) == clean(other)
         found.append(Difference(file, why if explained else ""))
     return found
+
+
+def unexplained(first: Site, second: Site) -> list[str]:
+    """Name the files that differ for no known reason."""
+    return [d.file for d in differences(first, second) if not d.why]

@@ -7,12 +7,11 @@ import re
 import shutil
 import subprocess
 import sys
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from .copies import ROOT, Built, Copy, table
-from .same import differences, read
+from .copies import Built, Copy, line, table
+from .same import read, unexplained
 
 __all__ = ["full", "in_trouble", "no_network", "read_only", "run"]
 
@@ -81,8 +80,8 @@ class Trouble:
         lines = built.said.strip().splitlines() or [""]
         if not self.says:
             return f"works: {lines[-1]}" if built.code == 0 else ""
-        line = next((line for line in lines if re.search(self.says, line)), "")
-        return line if built.code else ""
+        said = next((line for line in lines if re.search(self.says, line)), "")
+        return said if built.code else ""
 
 
 def troubles(copy: Copy) -> list[Trouble]:
@@ -117,9 +116,7 @@ def run(work: Path) -> tuple[str, int]:
     if not is_possible():
         return "This system makes no namespaces (`unshare`): nothing was tried.", 0
     copy = Copy(work / "in trouble")
-    with suppress(FileNotFoundError):  # notebooks that this tree has run need not be run again
-        shutil.copytree(ROOT / "_build/.jupyter_cache", copy.root / "_build/.jupyter_cache")
-    built = copy.build()
+    built = copy.build_first()
     if built.code:
         return f"**The build failed**: {built.said[-2000:]}", 1
     before = read(copy.html)
@@ -130,12 +127,12 @@ def run(work: Path) -> tuple[str, int]:
     for trouble in troubles(copy):
         given = {"WHERETOLOOK_CACHE": "weights"} if TRAINING in trouble.command else {}
         done = copy.run(in_trouble(trouble.prelude, trouble.command), **given)
-        line = trouble.met_by(done).replace(str(copy.root), "…")
-        faults += not line
-        rows.append([trouble.name, done.code, line or f"**unexpected**: {done.said[-500:]}"])
-        print(table([], rows[-1:]).splitlines()[-1], flush=True)
+        said = trouble.met_by(done).replace(str(copy.root), "…")
+        faults += not said
+        rows.append([trouble.name, done.code, said or f"**unexpected**: {done.said[-500:]}"])
+        print(line(rows[-1]), flush=True)
     again = copy.build()
-    unknown = [d.file for d in differences(before, read(copy.html)) if not d.why]
+    unknown = unexplained(before, read(copy.html))
     faults += bool(again.code or unknown)
     after = f"The build after all of them: exit code {again.code}, files that differ: {unknown}."
     return f"{table(('trouble', 'exit code', 'what it says'), rows)}\n\n{after}", faults
