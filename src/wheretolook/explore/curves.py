@@ -13,10 +13,7 @@ from .view import Numbers, View, fixed_point, like, numbers, printed, short, to_
 __all__ = ["Curves"]
 
 _WIDTH, _HEIGHT, _LEFT, _BOTTOM = 360, 200, 44, 34  # a curve's canvas, in SVG units
-
-
-def _tick(x: float) -> str:
-    return f"{x:g}".replace("-", "−")
+_DIGITS = 6  # of a place on the x axis
 
 
 class Curves(View):
@@ -105,7 +102,7 @@ class Curves(View):
             f'<text x="{_LEFT - 6}" y="{y + 4}" text-anchor="end">{short(v)}</text>'
             for v, y in ((high, 8), (low, base))
         ) + "".join(
-            f'<text x="{x}" y="{base + 16}" text-anchor="{a}">{_tick(v)}</text>'
+            f'<text x="{x}" y="{base + 16}" text-anchor="{a}">{short(v, _DIGITS)}</text>'
             for v, x, a in ((self.x[0], where[0], "start"), (self.x[-1], where[-1], "end"))
         )
         title = "" if slots is None else escape(str(slots[0]))
@@ -123,7 +120,7 @@ class Curves(View):
             low=f"{low:.6g}",
             limit=f"{high:.6g}",
             x=to_json(where),
-            ticks=to_json([_tick(v) for v in self.x]),
+            ticks=to_json([short(v, _DIGITS) for v in self.x]),
             column=self.x_name,
         )
 

@@ -121,9 +121,9 @@ def printed(value: int | None, decimals: int) -> str:
     return f"{value / 10**decimals:.{decimals}f}".replace("-", "−")
 
 
-def short(value: float) -> str:
-    """Return a number as an axis says it: three digits, a proper minus."""
-    return f"{value:.3g}".replace("-", "−")
+def short(value: float, digits: int = 3) -> str:
+    """Return a number as an axis says it: so many digits at most, a proper minus."""
+    return f"{value:.{digits}g}".replace("-", "−")
 
 
 def filled(value: int, decimals: int, limit: float) -> tuple[str, str]:
